@@ -1,0 +1,318 @@
+#include "core/cluster/cluster.h"
+
+#include "core/base/arena.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NODES = 1 << 24, MAX_CARDS = 1 << 26 };
+
+#define NODE_COLUMNS(X)                                                                            \
+    X(node_type)                                                                                   \
+    X(node_gpu_milli) X(node_cpu_milli) X(node_mem_mib) X(gpu_free_milli) X(cpu_free_milli)        \
+        X(mem_free_mib) X(cards_free)
+#define CARD_COLUMNS(X)                                                                            \
+    X(card_node)                                                                                   \
+    X(card_gpu_mem_mib) X(card_free_milli) X(card_mem_free_mib) X(card_n_jobs) X(card_seat)
+
+void node_specs_free(struct node_spec *nodes, int32_t n)
+{
+    for (int32_t i = 0; nodes != NULL && i < n; i++) {
+        free((void *)(uintptr_t)nodes[i].name);
+        free((void *)(uintptr_t)nodes[i].gpu_type);
+    }
+    free(nodes);
+}
+
+static bool columns_new(struct cluster *c, size_t n_nodes, size_t n_cards)
+{
+#define NODE(column) &&(c->column = calloc(n_nodes + 1, sizeof *c->column)) != NULL
+#define CARD(column) &&(c->column = calloc(n_cards + 1, sizeof *c->column)) != NULL
+    return (c->node_card = calloc(n_nodes + 1, sizeof *c->node_card)) != NULL NODE_COLUMNS(NODE)
+                                                                             CARD_COLUMNS(CARD) &&
+           peaks_init(&c->gpu_free_peaks, (int32_t)n_nodes);
+#undef NODE
+#undef CARD
+}
+
+/* What is free is everything. */
+static void empty(struct cluster *c)
+{
+    for (int32_t node = 0; node < c->n_nodes; node++) {
+        c->gpu_free_milli[node] = c->node_gpu_milli[node];
+        peaks_set(&c->gpu_free_peaks, node, c->gpu_free_milli[node]);
+        c->cpu_free_milli[node] = c->node_cpu_milli[node];
+        c->mem_free_mib[node] = c->node_mem_mib[node];
+        c->cards_free[node] = c->node_card[node + 1] - c->node_card[node];
+    }
+    for (int32_t card = 0; card < c->n_cards; card++) {
+        c->card_free_milli[card] = 1000;
+        c->card_mem_free_mib[card] = c->card_gpu_mem_mib[card];
+        c->card_n_jobs[card] = 0;
+        c->card_seat[card] = -1;
+    }
+    c->gpu_held_milli = c->gpu_mem_held_mib = 0;
+    c->gpu_idle_milli = c->gpu_milli;
+    c->cpu_idle_milli = c->cpu_milli;
+    for (int k = 0; k < 32; k++)
+        c->free_list[k] = -1;
+}
+
+static int32_t capped(int64_t value)
+{
+    return value < 0 || value > INT32_MAX ? INT32_MAX : (int32_t)value;
+}
+
+static enum status add_nodes(struct cluster *c, const struct node_spec *spec, int32_t *node,
+                             int32_t *card, struct error *err)
+{
+    bool typed = spec->gpu_type != NULL && spec->gpu_type[0] != '\0';
+    int32_t type = typed ? names_add(&c->gpu_types, spec->gpu_type, strlen(spec->gpu_type)) : -1;
+    if (typed && type < 0)
+        return fail_memory(err);
+    for (int32_t i = 0; i < spec->count; i++, (*node)++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", *node);
+        const char *name = spec->name != NULL ? spec->name : number;
+        int32_t id = names_add(&c->names, name, strlen(name));
+        if (id < 0)
+            return fail_memory(err);
+        if (id != *node)
+            return fail(err, ST_INPUT, "cluster: two nodes are named %s", name);
+        c->node_card[*node] = *card;
+        c->node_type[*node] = type;
+        c->node_gpu_milli[*node] = spec->n_gpus * 1000;
+        c->node_cpu_milli[*node] = capped(spec->cpu_milli);
+        c->node_mem_mib[*node] = capped(spec->mem_mib);
+        c->gpu_milli += c->node_gpu_milli[*node];
+        c->cpu_milli += c->node_cpu_milli[*node];
+        c->mem_mib += c->node_mem_mib[*node];
+        for (int32_t g = 0; c->share == SHARE_CARD && g < spec->n_gpus; g++, (*card)++) {
+            c->card_node[*card] = *node;
+            c->card_gpu_mem_mib[*card] = spec->gpu_mem_mib > 0 ? spec->gpu_mem_mib : INT32_MAX;
+            c->gpu_mem_mib += spec->gpu_mem_mib;
+        }
+    }
+    return ST_OK;
+}
+
+enum status cluster_init(struct cluster *c, const struct node_spec *specs, int32_t n_specs,
+                         enum share_mode share, struct error *err)
+{
+    int64_t n_nodes = 0, n_cards = 0;
+    for (int32_t i = 0; i < n_specs; i++) {
+        if (specs[i].count < 1 || specs[i].n_gpus < 0 || specs[i].n_gpus > INT32_MAX / 1000)
+            return fail(err, ST_USAGE, "cluster: %d nodes of %d GPUs is no node kind",
+                        specs[i].count, specs[i].n_gpus);
+        n_nodes += specs[i].count;
+        n_cards += share == SHARE_CARD ? (int64_t)specs[i].count * specs[i].n_gpus : 0;
+    }
+    if (n_nodes < 1 || n_nodes > MAX_NODES || n_cards > MAX_CARDS)
+        return fail(err, ST_USAGE, "cluster: %lld nodes with %lld GPUs, want 1 to %d nodes",
+                    (long long)n_nodes, (long long)n_cards, MAX_NODES);
+    *c = (struct cluster){.n_nodes = (int32_t)n_nodes, .n_cards = (int32_t)n_cards, .share = share};
+    enum status status = ST_OK;
+    if (!columns_new(c, (size_t)n_nodes, (size_t)n_cards)) {
+        status = fail_memory(err);
+        goto out;
+    }
+    int32_t node = 0, card = 0;
+    for (int32_t i = 0; i < n_specs; i++)
+        TRY_OUT(add_nodes(c, &specs[i], &node, &card, err));
+    c->node_card[node] = card;
+    empty(c);
+out:
+    if (status != ST_OK)
+        cluster_free(c);
+    return status;
+}
+
+void cluster_free(struct cluster *c)
+{
+#define FREE(column) free(c->column);
+    NODE_COLUMNS(FREE)
+    CARD_COLUMNS(FREE)
+#undef FREE
+    peaks_free(&c->gpu_free_peaks);
+    free(c->node_card);
+    free(c->seats);
+    names_free(&c->names);
+    names_free(&c->gpu_types);
+    *c = (struct cluster){0};
+}
+
+int32_t cluster_seats_of_instance(const struct cluster *c, int32_t gpu_milli)
+{
+    return c->share == SHARE_NODE_SUM || gpu_milli < 1000 ? 1 : gpu_milli / 1000;
+}
+
+/* Runs come in powers of two; the smallest k with 2^k >= n. */
+static int size_class(int32_t n)
+{
+    int k = 0;
+    while ((INT64_C(1) << k) < n)
+        k++;
+    return k;
+}
+
+int32_t cluster_seats_new(struct cluster *c, int32_t n)
+{
+    int k = size_class(n);
+    int32_t first = c->free_list[k];
+    if (first >= 0) {
+        c->free_list[k] = c->seats[first].next;
+        return first;
+    }
+    size_t run = (size_t)1 << k;
+    if (c->n_seats + run > INT32_MAX || !ARRAY_GROW(c->seats, c->seat_capacity, c->n_seats + run))
+        return -1;
+    first = (int32_t)c->n_seats;
+    c->n_seats += run;
+    return first;
+}
+
+void cluster_seats_drop(struct cluster *c, int32_t first, int32_t n)
+{
+    int k = size_class(n);
+    c->seats[first].next = c->free_list[k];
+    c->free_list[k] = first;
+}
+
+static void link_seat(struct cluster *c, int32_t seat, int32_t card)
+{
+    int32_t head = c->card_seat[card];
+    c->seats[seat].prev = -1;
+    c->seats[seat].next = head;
+    if (head >= 0)
+        c->seats[head].prev = seat;
+    c->card_seat[card] = seat;
+}
+
+static void unlink_seat(struct cluster *c, int32_t seat, int32_t card)
+{
+    int32_t next = c->seats[seat].next, prev = c->seats[seat].prev;
+    if (next >= 0)
+        c->seats[next].prev = prev;
+    if (prev >= 0)
+        c->seats[prev].next = next;
+    else
+        c->card_seat[card] = next;
+}
+
+static void free_changes(struct cluster *c, int32_t node, int32_t gpu_milli)
+{
+    if (gpu_milli == 0)
+        return;
+    c->gpu_free_milli[node] += gpu_milli;
+    c->gpu_held_milli -= gpu_milli;
+    c->gpu_idle_milli += gpu_milli;
+    peaks_set(&c->gpu_free_peaks, node, c->gpu_free_milli[node]);
+}
+
+/* One card: shares are what is left of 1000, whole-card jobs beyond the first hold no more. What
+ * the card holds, min(1000, sum of shares), is 1000 - max(free, 0). */
+static void card_change(struct cluster *c, int32_t card, int32_t share_milli, int32_t mem_mib,
+                        int32_t jobs)
+{
+    int32_t node = c->card_node[card];
+    int32_t before = c->card_free_milli[card] > 0 ? c->card_free_milli[card] : 0;
+    c->card_free_milli[card] -= share_milli;
+    int32_t after = c->card_free_milli[card] > 0 ? c->card_free_milli[card] : 0;
+    if (c->card_gpu_mem_mib[card] != INT32_MAX) {
+        c->card_mem_free_mib[card] -= mem_mib;
+        c->gpu_mem_held_mib += mem_mib;
+    }
+    c->cards_free[node] -= c->card_n_jobs[card] == 0;
+    c->card_n_jobs[card] += jobs;
+    c->cards_free[node] += c->card_n_jobs[card] == 0;
+    free_changes(c, node, after - before);
+}
+
+static void node_change(struct cluster *c, int32_t node, int32_t gpu, int32_t cpu, int32_t mem)
+{
+    free_changes(c, node, -gpu);
+    c->cpu_idle_milli -= cpu;
+    if (c->node_cpu_milli[node] != INT32_MAX)
+        c->cpu_free_milli[node] -= cpu;
+    if (c->node_mem_mib[node] != INT32_MAX)
+        c->mem_free_mib[node] -= mem;
+}
+
+/* sign +1 takes, -1 gives back. */
+static void change(struct cluster *c, const struct job_table *t, int32_t task, int32_t first,
+                   int32_t n, int32_t sign)
+{
+    int32_t gpu = t->gpu_milli[task], per_inst = cluster_seats_of_instance(c, gpu);
+    int32_t share = gpu < 1000 ? gpu : 1000;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t where = c->seats[first + i].where;
+        if (where >= 0)
+            card_change(c, where, sign * share, sign * t->gpu_mem_mib[task], sign);
+        if (i % per_inst == 0)
+            node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu,
+                        sign * t->cpu_milli[task], sign * t->mem_mib[task]);
+    }
+}
+
+void cluster_take(struct cluster *c, const struct job_table *t, int32_t task, int32_t first,
+                  int32_t n)
+{
+    change(c, t, task, first, n, 1);
+    for (int32_t i = 0; i < n; i++) {
+        c->seats[first + i].task = task;
+        if (c->seats[first + i].where >= 0)
+            link_seat(c, first + i, c->seats[first + i].where);
+    }
+}
+
+void cluster_release(struct cluster *c, const struct job_table *t, int32_t task, int32_t first,
+                     int32_t n)
+{
+    assert(n == 0 || c->seats[first].task == task);
+    for (int32_t i = 0; i < n; i++) {
+        c->seats[first + i].task = -1;
+        if (c->seats[first + i].where >= 0)
+            unlink_seat(c, first + i, c->seats[first + i].where);
+    }
+    change(c, t, task, first, n, -1);
+}
+
+static bool card_valid(const struct cluster *c, const struct job_table *t, int32_t card)
+{
+    int32_t n = 0, left = 1000;
+    int64_t mem = c->card_gpu_mem_mib[card];
+    for (int32_t s = c->card_seat[card]; s >= 0; s = c->seats[s].next, n++) {
+        int32_t task = c->seats[s].task;
+        if (c->seats[s].where != card || task < 0)
+            return false;
+        left -= t->gpu_milli[task] < 1000 ? t->gpu_milli[task] : 1000;
+        mem -= mem == INT32_MAX ? 0 : t->gpu_mem_mib[task];
+    }
+    return n == c->card_n_jobs[card] && left == c->card_free_milli[card] && mem >= 0 &&
+           mem == c->card_mem_free_mib[card];
+}
+
+bool cluster_valid(const struct cluster *c, const struct job_table *t)
+{
+    int64_t held = 0, idle = 0;
+    for (int32_t node = 0; node < c->n_nodes; node++) {
+        int32_t free_cards = 0, free_milli = 0;
+        for (int32_t card = c->node_card[node]; card < c->node_card[node + 1]; card++) {
+            if (!card_valid(c, t, card))
+                return false;
+            free_cards += c->card_n_jobs[card] == 0;
+            free_milli += c->card_free_milli[card] > 0 ? c->card_free_milli[card] : 0;
+        }
+        if (c->share == SHARE_CARD &&
+            (free_cards != c->cards_free[node] || free_milli != c->gpu_free_milli[node]))
+            return false;
+        if (c->gpu_free_milli[node] < 0 || c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0)
+            return false;
+        held += c->node_gpu_milli[node] - c->gpu_free_milli[node];
+        idle += c->gpu_free_milli[node];
+    }
+    return held == c->gpu_held_milli && idle == c->gpu_idle_milli;
+}

@@ -1,0 +1,247 @@
+#include "core/cluster/place.h"
+
+#include <assert.h>
+#include <math.h>
+
+const char *const place_mode_names[] = {"first-fit",   "best-fit", "spread",
+                                        "consolidate", "random",   NULL};
+
+/* One placement: what is asked, under which rules, and whether cards may be shared by jobs. */
+struct asking {
+    struct cluster *c;
+    const struct job_table *t;
+    const struct place_rules *rules;
+    int32_t task, gpu, cards; /* cards per instance; 0 for a fraction, no GPU, or node-sum */
+    bool shared;
+};
+
+/* Was every pair of the newcomer with somebody on the card measured? */
+static bool known_beside(const struct asking *a, int32_t card)
+{
+    const struct job_table *t = a->t;
+    int32_t job = t->task_job[a->task];
+    for (int32_t s = a->c->card_seat[card]; s >= 0; s = a->c->seats[s].next) {
+        int32_t other = t->task_job[a->c->seats[s].task];
+        if (other == job)
+            return false;
+        if (a->rules->pairs == NULL)
+            continue;
+        int32_t w = t->workload[job], v = t->workload[other];
+        if (w < 0 || v < 0 || a->rules->pair_id[w] < 0 || a->rules->pair_id[v] < 0 ||
+            isnan(pairs_speed(a->rules->pairs, a->rules->pair_id[w], a->rules->pair_id[v])))
+            return false;
+    }
+    return true;
+}
+
+static bool shareable(const struct asking *a, int32_t card)
+{
+    const struct cluster *c = a->c;
+    return a->shared && c->card_n_jobs[card] > 0 && c->card_n_jobs[card] < a->rules->share_max &&
+           c->card_mem_free_mib[card] >= a->t->gpu_mem_mib[a->task] && known_beside(a, card);
+}
+
+static bool card_takes(const struct asking *a, int32_t card)
+{
+    const struct cluster *c = a->c;
+    if (c->card_mem_free_mib[card] < a->t->gpu_mem_mib[a->task])
+        return false;
+    bool own = a->cards > 0 ? c->card_n_jobs[card] == 0 : c->card_free_milli[card] >= a->gpu;
+    return own || shareable(a, card);
+}
+
+/* Instances by GPU alone. */
+static int32_t room_gpu(const struct asking *a, int32_t node)
+{
+    const struct cluster *c = a->c;
+    if (a->gpu == 0)
+        return INT32_MAX;
+    if (c->share == SHARE_NODE_SUM)
+        return c->gpu_free_milli[node] / a->gpu;
+    int32_t first = c->node_card[node], end = c->node_card[node + 1];
+    if (a->cards > 0 && !a->shared) {
+        bool memory = first < end && c->card_gpu_mem_mib[first] >= a->t->gpu_mem_mib[a->task];
+        return memory ? c->cards_free[node] / a->cards : 0;
+    }
+    if (!a->shared && c->gpu_free_milli[node] < a->gpu)
+        return 0;
+    int32_t n = 0;
+    for (int32_t card = first; card < end; card++)
+        if (card_takes(a, card))
+            n += a->cards > 0 || c->card_free_milli[card] < a->gpu
+                     ? 1
+                     : c->card_free_milli[card] / a->gpu;
+    return a->cards > 0 ? n / a->cards : n;
+}
+
+/* How many instances the node can take: 0 is none. For fractions limited by card memory it may
+ * count too many; seat_instance has the last word. */
+static int32_t room(const struct asking *a, int32_t node)
+{
+    const struct cluster *c = a->c;
+    int32_t type = a->rules->type_strict && a->t->gpu_type[a->task] >= 0
+                       ? a->rules->type_id[a->t->gpu_type[a->task]]
+                       : -2;
+    if (type != -2 && c->node_type[node] != type)
+        return 0;
+    int32_t n = room_gpu(a, node);
+    int32_t cpu = a->t->cpu_milli[a->task], mem = a->t->mem_mib[a->task];
+    if (n > 0 && cpu > 0 && c->cpu_free_milli[node] / cpu < n)
+        n = c->cpu_free_milli[node] / cpu;
+    if (n > 0 && mem > 0 && c->mem_free_mib[node] / mem < n)
+        n = c->mem_free_mib[node] / mem;
+    return n;
+}
+
+/* The card for a fraction: lowest that fits, or by what is left on it. */
+static int32_t card_for_share(const struct asking *a, int32_t node)
+{
+    const struct cluster *c = a->c;
+    int32_t best = -1;
+    for (int32_t card = c->node_card[node]; card < c->node_card[node + 1]; card++) {
+        if (!card_takes(a, card))
+            continue;
+        bool better = best < 0 ||
+                      (a->rules->mode == PLACE_SPREAD &&
+                       c->card_free_milli[card] > c->card_free_milli[best]) ||
+                      ((a->rules->mode == PLACE_BEST_FIT || a->rules->mode == PLACE_CONSOLIDATE) &&
+                       c->card_free_milli[card] < c->card_free_milli[best]);
+        if (better)
+            best = card;
+        if (a->rules->mode == PLACE_FIRST_FIT)
+            break;
+    }
+    return best;
+}
+
+/* Writes the cards of one instance to seats first ..; false when the node lacks them. Free cards
+ * go first, so that a card is shared only where that is needed. */
+static bool seat_instance(const struct asking *a, int32_t node, int32_t first)
+{
+    struct cluster *c = a->c;
+    if (a->gpu == 0 || c->share == SHARE_NODE_SUM) {
+        c->seats[first].where = ~node;
+        return true;
+    }
+    if (a->cards == 0) {
+        c->seats[first].where = card_for_share(a, node);
+        return c->seats[first].where >= 0;
+    }
+    int32_t n = 0;
+    for (int32_t card = c->node_card[node]; card < c->node_card[node + 1] && n < a->cards; card++)
+        if (c->card_n_jobs[card] == 0)
+            c->seats[first + n++].where = card;
+    for (int32_t card = c->node_card[node];
+         a->shared && card < c->node_card[node + 1] && n < a->cards; card++)
+        if (shareable(a, card))
+            c->seats[first + n++].where = card;
+    return n == a->cards;
+}
+
+/* Among nodes with room for at least want: the least (sign +1) or most (-1) free. */
+static int32_t extreme_node(const struct asking *a, int32_t want, int sign)
+{
+    int32_t best = -1;
+    int64_t best_free = 0;
+    for (int32_t node = 0; node < a->c->n_nodes; node++) {
+        int64_t free_milli = (int64_t)sign * a->c->gpu_free_milli[node];
+        if ((best < 0 || free_milli < best_free) && room(a, node) >= want) {
+            best = node;
+            best_free = free_milli;
+        }
+    }
+    return best;
+}
+
+/* What an instance needs of its node's free GPUs at the least: shared cards count as taken. */
+static int32_t need_milli(const struct asking *a) { return a->shared ? 0 : a->gpu; }
+
+static int32_t first_node(const struct asking *a, int32_t from)
+{
+    const struct peaks *free_milli = &a->c->gpu_free_peaks;
+    int32_t node = peaks_first(free_milli, from, need_milli(a));
+    while (node >= 0 && room(a, node) == 0)
+        node = peaks_first(free_milli, node + 1, need_milli(a));
+    return node;
+}
+
+/* The lowest of the emptiest nodes with room; the very emptiest usually has it. */
+static int32_t emptiest_node(const struct asking *a)
+{
+    int32_t node = peaks_first(&a->c->gpu_free_peaks, 0, peaks_max(&a->c->gpu_free_peaks));
+    return room(a, node) > 0 ? node : extreme_node(a, 1, -1);
+}
+
+static int32_t random_node(const struct asking *a)
+{
+    int32_t best = -1;
+    unsigned long seen = 0;
+    for (int32_t node = 0; node < a->c->n_nodes; node++)
+        if (room(a, node) > 0 && gsl_rng_uniform_int(a->rules->rng, ++seen) == 0)
+            best = node;
+    return best;
+}
+
+/* The node for the next instances of which left are to go; -1 for none. last is the node before. */
+static int32_t pick_node(const struct asking *a, int32_t left, int32_t last)
+{
+    switch (a->rules->mode) {
+    case PLACE_FIRST_FIT: return first_node(a, last < 0 ? 0 : last);
+    case PLACE_BEST_FIT: return extreme_node(a, 1, 1);
+    case PLACE_SPREAD: return emptiest_node(a);
+    case PLACE_CONSOLIDATE: {
+        int32_t whole = last < 0 ? extreme_node(a, left, 1) : -1;
+        return whole >= 0 ? whole : emptiest_node(a);
+    }
+    case PLACE_RANDOM: return random_node(a);
+    }
+    return -1;
+}
+
+/* Fills seats first ..; returns how many instances found a place. */
+static int32_t place_all(const struct asking *a, int32_t first, int32_t per_inst)
+{
+    bool one_each = a->rules->mode == PLACE_SPREAD || a->rules->mode == PLACE_RANDOM;
+    int32_t n_inst = a->t->n_inst[a->task], n = 0, node = -1;
+    while (n < n_inst) {
+        node = pick_node(a, n_inst - n, node);
+        if (node < 0)
+            break;
+        int32_t before = n, take = one_each ? 1 : room(a, node);
+        while (n < n_inst && n < before + take && seat_instance(a, node, first + n * per_inst)) {
+            cluster_take(a->c, a->t, a->task, first + n * per_inst, per_inst);
+            n++;
+        }
+        if (n == before)
+            break;
+    }
+    return n;
+}
+
+int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task,
+                   const struct place_rules *rules, int32_t *n_seats, bool *out_of_memory)
+{
+    int32_t gpu = t->gpu_milli[task], per_inst = cluster_seats_of_instance(c, gpu);
+    int64_t n = (int64_t)t->n_inst[task] * per_inst;
+    *out_of_memory = false;
+    if ((c->share == SHARE_CARD && gpu > 1000 && gpu % 1000 != 0) || n > INT32_MAX / 2 ||
+        (rules->share_max <= 1 && (int64_t)t->n_inst[task] * gpu > c->gpu_idle_milli))
+        return -1;
+    struct asking a = {
+        c, t, rules, task, gpu, gpu >= 1000 && c->share == SHARE_CARD ? per_inst : 0, false};
+    int32_t first = cluster_seats_new(c, (int32_t)n);
+    if (first < 0) {
+        *out_of_memory = true;
+        return -1;
+    }
+    *n_seats = (int32_t)n;
+    for (int attempt = 0; attempt < (rules->share_max > 1 && gpu > 0 ? 2 : 1); attempt++) {
+        a.shared = attempt == 1;
+        int32_t placed = place_all(&a, first, per_inst);
+        if (placed == t->n_inst[task])
+            return first;
+        cluster_release(c, t, task, first, placed * per_inst);
+    }
+    cluster_seats_drop(c, first, (int32_t)n);
+    return -1;
+}
