@@ -1,0 +1,246 @@
+#include "traces/import.h"
+
+#include "traces/account.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 32);
+}
+
+/* Everything a row says but its name. */
+static uint64_t row_said(const struct job_row *r)
+{
+    uint64_t frac;
+    memcpy(&frac, &r->min_rate_frac, sizeof frac);
+    const int64_t values[] = {r->submit_us, r->duration_us, r->hint_us[HINT_USER],
+                              r->n_inst,    r->gpu_milli,   r->hint_us[HINT_GROUP],
+                              r->cpu_milli, r->mem_mib,     r->hint_us[HINT_GROUP_GPU],
+                              r->gpu_type,  r->task,        r->gpu_mem_mib,
+                              r->user,      r->group,       r->queue,
+                              r->workload,  r->config,      r->gpu_min,
+                              r->gpu_max,   r->priority,    (int64_t)r->kind};
+    uint64_t hash = mix(0, frac);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        hash = mix(hash, (uint64_t)values[i]);
+    return hash;
+}
+
+/* The slot of a further task, or the free one where it would go. */
+static size_t seen_slot(const struct seen *s, int32_t job, int32_t task)
+{
+    uint64_t hash = mix((uint64_t)(uint32_t)task + 1, (uint64_t)job);
+    size_t at = (size_t)hash & (s->n_slots - 1);
+    while (s->slot[at] >= 0 && (s->row[s->slot[at]].job != job || s->row[s->slot[at]].task != task))
+        at = (at + 1) & (s->n_slots - 1);
+    return at;
+}
+
+static const struct seen_row *seen_find(const struct seen *s, int32_t job, int32_t task)
+{
+    const struct seen_row *first = &s->row[s->first[job]];
+    if (first->task == task)
+        return first;
+    int32_t row = s->n_slots > 0 ? s->slot[seen_slot(s, job, task)] : -1;
+    return row >= 0 ? &s->row[row] : NULL;
+}
+
+static bool seen_rehash(struct seen *s)
+{
+    size_t n_slots = s->n_slots == 0 ? 1024 : s->n_slots * 2;
+    int32_t *slot = malloc(n_slots * sizeof *slot);
+    if (slot == NULL)
+        return false;
+    memset(slot, 0xff, n_slots * sizeof *slot);
+    free(s->slot);
+    s->slot = slot;
+    s->n_slots = n_slots;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->first[s->row[i].job] != (int32_t)i)
+            slot[seen_slot(s, s->row[i].job, s->row[i].task)] = (int32_t)i;
+    return true;
+}
+
+/* Makes room first, so that what follows a success cannot fail. */
+static bool seen_room(struct seen *s, int32_t n_jobs)
+{
+    return ARRAY_GROW(s->row, s->capacity, s->n + 1) &&
+           ARRAY_GROW(s->first, s->first_capacity, n_jobs + 1) &&
+           ((s->n_more + 1) * 2 <= s->n_slots || seen_rehash(s));
+}
+
+static void seen_add(struct seen *s, struct seen_row row, bool new_job)
+{
+    s->row[s->n] = row;
+    if (new_job) {
+        s->first[row.job] = (int32_t)s->n;
+    } else {
+        s->slot[seen_slot(s, row.job, row.task)] = (int32_t)s->n;
+        s->n_more++;
+    }
+    s->n++;
+}
+
+static enum status open_table(struct table *t, struct importer *im, struct input *input,
+                              const void *empty, size_t size, struct error *err)
+{
+    *t = (struct table){.im = im, .empty = empty, .size = size, .strict = im->options->strict};
+    TRY(account_file(&im->trace->report, input->name, &t->file, err));
+    return input_open(input, &t->lines, err);
+}
+
+enum status table_open(struct table *t, struct importer *im, struct input *input,
+                       const struct column *columns, const void *empty, size_t size,
+                       struct error *err)
+{
+    TRY(open_table(t, im, input, empty, size, err));
+    columns_by_position(columns, &t->binding);
+    return ST_OK;
+}
+
+enum status table_open_named(struct table *t, struct importer *im, struct input *input,
+                             const struct column *columns, const char *mapping, const void *empty,
+                             size_t size, struct error *err)
+{
+    bool more;
+    TRY(open_table(t, im, input, empty, size, err));
+    enum status status = csv_next(&t->row, &t->lines, &more, err);
+    if (status == ST_OK && (!more || t->row.fault != NULL))
+        status = fail(err, ST_INPUT, "%s: no header row", input->name);
+    else if (status == ST_OK) {
+        status = mapping == NULL
+                     ? columns_by_header(columns, &t->row, &t->binding, err)
+                     : columns_by_mapping(columns, mapping, &t->row, &im->arena, &t->binding, err);
+        if (status == ST_INPUT)
+            fail_in(err, "%s:%" PRId64, input->name, t->row.line);
+    }
+    if (status != ST_OK)
+        table_close(t);
+    return status;
+}
+
+/* Passes over what is left of the account at the end of the file. */
+static enum status end_table(struct table *t, struct error *err)
+{
+    struct trace *trace = t->im->trace;
+    trace->hash = mix(trace->hash, lines_hash(&t->lines));
+    if (t->n_bad == 0)
+        return ST_OK;
+    return account_note(&trace->report, err,
+                        "%s: %" PRId64 " of %" PRId64 " rows are not usable, the first is line %s",
+                        t->lines.name, t->n_bad, t->n_rows, t->first_bad);
+}
+
+static struct place place_of(const struct table *t, int32_t field)
+{
+    struct place at = {t->file, t->row.line, field, {"", 0}};
+    if (field > 0 && (size_t)field <= t->row.n && t->row.fault == NULL)
+        at.value = t->row.field[field - 1];
+    return at;
+}
+
+static enum status drop(struct table *t, int32_t field, const char *reason, bool strict,
+                        struct error *err)
+{
+    struct place at = place_of(t, field);
+    char value[48];
+    field_text(&at.value, value, sizeof value);
+    if (strict)
+        return fail(err, ST_INPUT, "%s:%" PRId64 ":%" PRId32 ": %s ('%s')", t->lines.name, at.line,
+                    field, reason, value);
+    if (!t->side)
+        return account_dropped(&t->im->trace->report, reason, &at, err);
+    if (t->n_bad++ == 0)
+        snprintf(t->first_bad, sizeof t->first_bad, "%" PRId64 ": %s ('%s')", at.line, reason,
+                 value);
+    return ST_OK;
+}
+
+enum status table_next(struct table *t, void *target, bool *more, struct error *err)
+{
+    struct trace *trace = t->im->trace;
+    struct fault fault;
+    for (;;) {
+        TRY(csv_next(&t->row, &t->lines, more, err));
+        if (!*more)
+            return end_table(t, err);
+        t->n_rows++;
+        trace->report.n_rows += !t->side;
+        memcpy(target, t->empty, t->size);
+        TRY(columns_read(&t->binding, &t->row, &trace->jobs.names, target, &fault, err));
+        if (fault.text[0] == '\0')
+            return ST_OK;
+        TRY(drop(t, fault.field, fault.text, t->strict, err));
+    }
+}
+
+enum status table_drop(struct table *t, const char *column, const char *reason, struct error *err)
+{
+    int32_t field = column != NULL ? columns_field(&t->binding, column) : 0;
+    return drop(t, field, reason, t->strict, err);
+}
+
+enum status table_leave_out(struct table *t, const char *column, const char *reason,
+                            struct error *err)
+{
+    return drop(t, columns_field(&t->binding, column), reason, false, err);
+}
+
+/* A second row for a task that is there. */
+static enum status keep_again(struct table *t, const struct seen_row *first, uint64_t said,
+                              struct error *err)
+{
+    struct import_report *report = &t->im->trace->report;
+    if (first->said == said) {
+        report->n_duplicates++;
+        return ST_OK;
+    }
+    char where[48];
+    snprintf(where, sizeof where, "line %" PRId64 "%s%s", first->line,
+             first->file != t->file ? " of " : "",
+             first->file != t->file ? report->file[first->file] : "");
+    if (t->strict)
+        return fail(err, ST_INPUT, "%s:%" PRId64 ": contradicts %s: the same job and task",
+                    t->lines.name, t->row.line, where);
+    report->n_conflicts++;
+    struct place at = {t->file, t->row.line, 0, {where, strlen(where)}};
+    return account_dropped(report, "contradicts an earlier row of the same job and task", &at, err);
+}
+
+enum status table_keep(struct table *t, const struct job_row *row, struct error *err)
+{
+    struct trace *trace = t->im->trace;
+    struct seen *s = &t->im->seen;
+    uint64_t said = row_said(row);
+    int32_t known = names_find(&trace->jobs.job_names, row->name, row->name_length);
+    const struct seen_row *first = known >= 0 ? seen_find(s, known, row->task) : NULL;
+    if (first != NULL)
+        return keep_again(t, first, said, err);
+    int32_t job = seen_room(s, trace->jobs.n_jobs) ? jobs_add(&trace->jobs, row) : -1;
+    if (job < 0)
+        return fail_memory(err);
+    seen_add(s, (struct seen_row){job, row->task, t->file, t->row.line, said}, known < 0);
+    trace->report.n_kept++;
+    return ST_OK;
+}
+
+void table_close(struct table *t)
+{
+    lines_close(&t->lines);
+    csv_free(&t->row);
+}
+
+void importer_free(struct importer *im)
+{
+    inputs_free(&im->inputs);
+    arena_free(&im->arena);
+    free(im->seen.row);
+    free(im->seen.first);
+    free(im->seen.slot);
+    im->seen = (struct seen){0};
+}
