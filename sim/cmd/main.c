@@ -1,0 +1,62 @@
+/* main - finds the command; everything else is in cmd_NAME.c. */
+#include "sim/cmd/commands.h"
+
+#include <argp.h>
+#include <gsl/gsl_errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
+    {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
+    {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
+    {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},
+    {"ls", cmd_ls, "the runs in a results database"},
+    {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
+    {"show", cmd_show, "one stored run"},
+    {"trace", cmd_trace, "info, show, convert, synth, sample"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *to)
+{
+    fprintf(to, "Usage: colosim COMMAND [OPTION...]\n"
+                "Replays traces of GPU clusters against scheduling policies.\n\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(to, "\ncolosim COMMAND --help says more; colosim --version which this is.\n"
+                "Start with:  colosim run\n"
+                "             colosim compare --policy fifo,sjf,easy-backfill --load 1.2\n");
+}
+
+int main(int argc, char **argv)
+{
+    argp_err_exit_status = 2;
+    gsl_set_error_handler_off();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full disk are write errors, not signals */
+    signal(SIGXFSZ, SIG_IGN);
+    const char *name = argc > 1 ? argv[1] : "--help";
+    if (strcmp(name, "--version") == 0) {
+        printf("colosim %s\n", COLOSIM_VERSION);
+        return 0;
+    }
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) != 0)
+            continue;
+        char full[32];
+        snprintf(full, sizeof full, "colosim %s", name);
+        argv[1] = full; /* what argp calls the program in its texts */
+        return commands[i].run(argc - 1, argv + 1);
+    }
+    bool asked = strcmp(name, "--help") == 0 || strcmp(name, "help") == 0;
+    if (!asked)
+        fprintf(stderr, "colosim: there is no command '%s'\n", name);
+    print_help(asked && argc > 1 ? stdout : stderr);
+    return asked && argc > 1 ? 0 : 2;
+}

@@ -1,0 +1,503 @@
+#include "sim/run/engine.h"
+
+#include "core/cluster/waitq.h"
+#include "sim/run/eventq.h"
+#include "sim/run/sampler.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct engine {
+    const struct engine_setup *s;
+    struct job_table *jobs;
+    struct cluster *cluster;
+    struct plan plan;
+    struct eventq queue; /* owner n_jobs is the policy's wake-up */
+    struct sampler sampler;
+    struct view view;
+    struct arena arena, scratch;
+    void *state; /* of the policy */
+    struct run_log *log;
+    int64_t now_us;
+
+    int32_t *order;    /* (n_jobs) jobs by (submission, row): the arrivals */
+    int32_t n_arrived; /* of these so far */
+    int32_t n_waiting, n_running, n_ended;
+    bool *holdable; /* (n_shapes) an empty cluster could hold it */
+    int32_t *shape; /* (n_jobs) */
+
+    int32_t *arrived, *finished; /* since the last pass */
+    int32_t *dirty;              /* jobs whose rate must be looked at again */
+    int32_t n_dirty;
+    struct stay *stay;      /* (n_jobs) */
+    int32_t last;           /* of the running jobs, in order of start */
+    double work_rate_milli; /* reference milli-GPU microseconds done per microsecond */
+};
+
+/* In the order of a job's life. */
+static enum status begin(struct engine *e, struct error *err);
+static bool next_instant(const struct engine *e, int64_t *time_us);
+static void on_arrive(struct engine *e, int32_t job);
+static enum status schedule(struct engine *e, struct error *err);
+static void start(struct engine *e, int32_t job);
+static void rerate(struct engine *e);
+static void evict(struct engine *e, int32_t job, int32_t first_task);
+static enum status on_finish(struct engine *e, int32_t job, struct error *err);
+static enum status finish_run(struct engine *e, struct error *err);
+
+enum status engine_run(const struct engine_setup *s, struct run_log *out, struct error *err)
+{
+    struct engine e = {.s = s, .jobs = s->jobs, .cluster = s->cluster, .log = out, .last = -1};
+    *out = (struct run_log){0};
+    enum status status = ST_OK;
+    TRY_OUT(begin(&e, err));
+    int64_t time_us;
+    while (next_instant(&e, &time_us)) {
+        if (s->stop != NULL && *s->stop) {
+            out->interrupted = true;
+            break;
+        }
+        sampler_advance(&e.sampler, time_us, e.cluster, e.n_waiting, e.n_running,
+                        e.work_rate_milli);
+        e.now_us = e.view.now_us = time_us;
+        const struct event *first;
+        while ((first = eventq_first(&e.queue)) != NULL && first->time_us == time_us) {
+            int32_t owner = first->owner;
+            eventq_pop(&e.queue);
+            out->n_events++;
+            if (owner < e.jobs->n_jobs)
+                TRY_OUT(on_finish(&e, owner, err));
+        }
+        while (e.n_arrived < e.jobs->n_jobs && e.jobs->submit_us[e.order[e.n_arrived]] == time_us) {
+            out->n_events++;
+            on_arrive(&e, e.order[e.n_arrived++]);
+        }
+        TRY_OUT(schedule(&e, err));
+        rerate(&e);
+        if (s->check && !(cluster_valid(e.cluster, e.jobs) && eventq_valid(&e.queue))) {
+            status = fail(err, ST_OUTPUT, "internal error: the cluster's books do not add up");
+            goto out;
+        }
+        if (s->progress != NULL && (out->n_passes & 4095) == 0)
+            s->progress(s->progress_context, time_us, e.n_ended, e.jobs->n_jobs);
+    }
+    TRY_OUT(finish_run(&e, err));
+out:
+    plan_free(&e.plan);
+    eventq_free(&e.queue);
+    arena_free(&e.arena);
+    arena_free(&e.scratch);
+    return status;
+}
+
+static int by_submission(const void *a, const void *b, void *table)
+{
+    const struct job_table *t = table;
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    if (t->submit_us[x] != t->submit_us[y])
+        return t->submit_us[x] < t->submit_us[y] ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+static void sort_arrivals(struct engine *e)
+{
+    bool sorted = true;
+    for (int32_t j = 0; j < e->jobs->n_jobs; j++) {
+        e->order[j] = j;
+        sorted = sorted && (j == 0 || e->jobs->submit_us[j - 1] <= e->jobs->submit_us[j]);
+    }
+    if (!sorted)
+        qsort_r(e->order, (size_t)e->jobs->n_jobs, sizeof *e->order, by_submission, e->jobs);
+}
+
+/* Could an empty cluster hold it? By trying, in the run's way and then in every other. */
+static bool fits_empty(struct engine *e, int32_t job)
+{
+    static const enum place_mode other[] = {PLACE_FIRST_FIT, PLACE_BEST_FIT, PLACE_SPREAD,
+                                            PLACE_CONSOLIDATE};
+    enum place_mode wanted = e->plan.rules.mode;
+    bool fits = false;
+    for (size_t i = 0; i < sizeof other / sizeof *other && !fits; i++) {
+        e->plan.rules.mode = other[i];
+        fits = plan_start(&e->plan, job);
+        plan_undo(&e->plan, 0);
+    }
+    e->plan.rules.mode = wanted;
+    return fits;
+}
+
+static enum status find_holdable(struct engine *e, struct error *err)
+{
+    int32_t n_shapes = shapes_of(e->jobs, false, e->shape);
+    bool *seen = n_shapes < 0 ? NULL : arena_alloc(&e->arena, (size_t)n_shapes, sizeof *seen);
+    e->holdable =
+        n_shapes < 0 ? NULL : arena_alloc(&e->arena, (size_t)n_shapes, sizeof *e->holdable);
+    if (seen == NULL || e->holdable == NULL)
+        return fail_memory(err);
+    for (int32_t j = 0; j < e->jobs->n_jobs; j++) {
+        if (seen[e->shape[j]])
+            continue;
+        seen[e->shape[j]] = true;
+        e->holdable[e->shape[j]] = fits_empty(e, j);
+    }
+    return e->plan.failed ? fail_memory(err) : ST_OK;
+}
+
+static bool columns_new(struct engine *e)
+{
+    size_t n = (size_t)e->jobs->n_jobs + 1;
+#define COLUMN(name) &&(e->name = arena_alloc(&e->arena, n, sizeof *e->name)) != NULL
+    return true COLUMN(order) COLUMN(shape) COLUMN(arrived) COLUMN(finished) COLUMN(dirty)
+        COLUMN(stay);
+#undef COLUMN
+}
+
+static enum status begin(struct engine *e, struct error *err)
+{
+    const struct policy *policy = e->s->policy;
+    jobs_reset(e->jobs);
+    TRY(plan_init(&e->plan, e->cluster, e->jobs, e->s->rules, err));
+    TRY(eventq_init(&e->queue, e->jobs->n_jobs + 1, err));
+    if (!columns_new(e))
+        return fail_memory(err);
+    sort_arrivals(e);
+    TRY(find_holdable(e, err));
+    const struct job_table *t = e->jobs;
+    int64_t first_us = t->n_jobs > 0 ? t->submit_us[e->order[0]] : 0;
+    int64_t last_us = t->n_jobs > 0 ? t->submit_us[e->order[t->n_jobs - 1]] : 0;
+    sampler_init(&e->sampler, first_us, last_us, e->s->window_lo_us, e->s->window_hi_us);
+    e->now_us = first_us;
+    e->view = (struct view){.now_us = first_us,
+                            .jobs = t,
+                            .cluster = e->cluster,
+                            .arrived = e->arrived,
+                            .finished = e->finished,
+                            .running_first = -1,
+                            .stay = e->stay,
+                            .restart_us = e->s->restart_us,
+                            .scratch = &e->scratch};
+    e->state = arena_alloc(&e->arena, 1, policy->state_size);
+    if (e->state == NULL)
+        return fail_memory(err);
+    return policy->init == NULL ? ST_OK
+                                : policy->init(e->state, e->s->policy_config, &e->view,
+                                               &e->plan.rules, &e->arena, err);
+}
+
+static bool next_instant(const struct engine *e, int64_t *time_us)
+{
+    const struct event *first = eventq_first(&e->queue);
+    *time_us = first != NULL ? first->time_us : TIME_NEVER;
+    if (e->n_arrived < e->jobs->n_jobs && e->jobs->submit_us[e->order[e->n_arrived]] < *time_us)
+        *time_us = e->jobs->submit_us[e->order[e->n_arrived]];
+    return *time_us != TIME_NEVER;
+}
+
+static bool note(struct engine *e, enum happening kind, int32_t job, const char *text)
+{
+    struct run_log *l = e->log;
+    if (!ARRAY_GROW(l->happening, l->happening_capacity, l->n_happenings + 1)) {
+        e->plan.failed = true;
+        return false;
+    }
+    l->happening[l->n_happenings++] = (struct happening_row){e->now_us, kind, job, text};
+    return true;
+}
+
+static void on_arrive(struct engine *e, int32_t job)
+{
+    if (!e->holdable[e->shape[job]]) {
+        e->jobs->status[job] = JOB_REJECTED;
+        e->n_ended++;
+        note(e, HAP_REJECT, job, "no empty cluster of this kind could hold it");
+        return;
+    }
+    e->jobs->status[job] = JOB_WAITING;
+    e->n_waiting++;
+    e->arrived[e->view.n_arrived++] = job;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum status schedule(struct engine *e, struct error *err)
+{
+    struct arena_mark mark = arena_mark(&e->scratch);
+    bool timed = sampler_times(&e->sampler);
+    double begin_s = timed ? seconds_now() : 0;
+    enum status status = e->s->policy->decide(e->state, &e->view, &e->plan, err);
+    sampler_decided(&e->sampler, timed ? seconds_now() - begin_s : -1);
+    arena_reset(&e->scratch, mark);
+    e->log->n_passes++;
+    e->view.n_arrived = e->view.n_finished = 0;
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < e->plan.n; i++) {
+        const struct plan_entry *entry = &e->plan.entry[i];
+        switch (entry->kind) {
+        case PLAN_START: start(e, entry->job); break;
+        case PLAN_EVICT: evict(e, entry->job, entry->task); break;
+        case PLAN_RELEASE: break; /* plan_clear asserts that none is left */
+        }
+    }
+    if (e->plan.wake_us != TIME_NEVER)
+        eventq_set(&e->queue, e->jobs->n_jobs, e->plan.wake_us, EV_WAKE);
+    plan_clear(&e->plan);
+    if ((double)e->cluster->gpu_held_milli / 1e3 > e->log->gpu_held_max)
+        e->log->gpu_held_max = (double)e->cluster->gpu_held_milli / 1e3;
+    return e->plan.failed ? fail_memory(err) : ST_OK;
+}
+
+static void mark_dirty(struct engine *e, int32_t job)
+{
+    if (e->stay[job].dirty)
+        return;
+    e->stay[job].dirty = true;
+    e->dirty[e->n_dirty++] = job;
+}
+
+/* Everybody on the cards of these seats runs at another rate from now on. */
+static void mark_neighbours(struct engine *e, int32_t first, int32_t n)
+{
+    if (e->s->truth == TRUTH_NONE)
+        return;
+    const struct cluster *c = e->cluster;
+    for (int32_t i = first; i < first + n; i++)
+        if (c->seats[i].where >= 0)
+            for (int32_t s = c->card_seat[c->seats[i].where]; s >= 0; s = c->seats[s].next)
+                mark_dirty(e, e->jobs->task_job[c->seats[s].task]);
+}
+
+/* The GPUs the job holds from now on. */
+static void hold(struct engine *e, int32_t job, int64_t milli)
+{
+    e->jobs->attained_milli_us[job] +=
+        (e->now_us - e->stay[job].held_since_us) * e->stay[job].held_milli;
+    e->stay[job].held_since_us = e->now_us;
+    e->stay[job].held_milli = milli;
+}
+
+/* Of the tasks that have not ended. */
+static int64_t asked_milli(const struct engine *e, int32_t job)
+{
+    const struct job_table *t = e->jobs;
+    int64_t sum = 0;
+    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
+        sum += (int64_t)t->n_inst[k] * t->gpu_milli[k];
+    return sum;
+}
+
+static void start(struct engine *e, int32_t job)
+{
+    struct job_table *t = e->jobs;
+    assert(t->status[job] == JOB_WAITING);
+    t->status[job] = JOB_RUNNING;
+    e->n_waiting--;
+    e->n_running++;
+    if (t->start_us[job] == TIME_NEVER)
+        t->start_us[job] = e->now_us;
+    e->stay[job].start_us = e->stay[job].held_since_us = e->now_us;
+    e->stay[job].since_us = e->now_us + (t->n_evicted[job] > 0 ? e->s->restart_us : 0);
+    e->stay[job].speed = 0;
+    hold(e, job, asked_milli(e, job));
+    e->stay[job].prev = e->last;
+    e->stay[job].next = -1;
+    if (e->last >= 0)
+        e->stay[e->last].next = job;
+    else
+        e->view.running_first = job;
+    e->last = job;
+    mark_dirty(e, job);
+    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
+        mark_neighbours(e, e->plan.seat[k], e->plan.n_seats[k]);
+}
+
+/* What a gang keeps of its speed: its slowest member's, each slowed by every neighbour in turn. */
+static double kept_speed(const struct engine *e, int32_t job)
+{
+    const struct job_table *t = e->jobs;
+    const struct cluster *c = e->cluster;
+    const struct place_rules *rules = &e->plan.rules;
+    double slowest = INFINITY;
+    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
+        for (int32_t i = 0; i < e->plan.n_seats[k]; i++) {
+            double kept = 1;
+            int32_t where = c->seats[e->plan.seat[k] + i].where;
+            for (int32_t s = where >= 0 ? c->card_seat[where] : -1; s >= 0; s = c->seats[s].next) {
+                int32_t other = t->task_job[c->seats[s].task];
+                if (other != job && t->workload[job] >= 0 && t->workload[other] >= 0) {
+                    double one = pairs_speed(rules->pairs, rules->pair_id[t->workload[job]],
+                                             rules->pair_id[t->workload[other]]);
+                    kept *= isnan(one) ? 1 : one;
+                }
+            }
+            slowest = kept < slowest ? kept : slowest;
+        }
+    return isfinite(slowest) ? slowest : 1;
+}
+
+/* Progress up to now. */
+static void integrate(struct engine *e, int32_t job)
+{
+    if (e->now_us <= e->stay[job].since_us)
+        return;
+    int64_t elapsed_us = e->now_us - e->stay[job].since_us;
+    e->jobs->done_us[job] += (double)elapsed_us * e->stay[job].speed;
+    e->jobs->run_us[job] += elapsed_us;
+    e->stay[job].since_us = e->now_us;
+}
+
+/* A finish time is rounded up to the next microsecond; a nanosecond of slack keeps the rounding of
+ * doubles from costing one. */
+static int64_t time_for(double left_us, double speed)
+{
+    double us = ceil(left_us / speed - 1e-3);
+    return us > 0 ? (int64_t)us : 0;
+}
+
+static void rerate(struct engine *e)
+{
+    for (int32_t i = 0; i < e->n_dirty; i++) {
+        int32_t job = e->dirty[i];
+        e->stay[job].dirty = false;
+        if (e->jobs->status[job] != JOB_RUNNING)
+            continue;
+        integrate(e, job);
+        double speed = e->s->truth == TRUTH_NONE ? 1 : kept_speed(e, job);
+        if (speed == e->stay[job].speed && e->queue.at[job] >= 0)
+            continue;
+        e->work_rate_milli += (speed - e->stay[job].speed) * (double)e->stay[job].held_milli;
+        e->stay[job].speed = speed;
+        int32_t task = e->jobs->task_begin[job] + e->plan.n_ended[job];
+        double left_us = (double)e->jobs->duration_us[task] - e->jobs->done_us[job];
+        eventq_set(&e->queue, job, e->stay[job].since_us + time_for(left_us, speed), EV_FINISH);
+    }
+    e->n_dirty = 0;
+}
+
+static bool add_span(struct engine *e, const struct span *span)
+{
+    struct run_log *l = e->log;
+    if (!ARRAY_GROW(l->span, l->span_capacity, l->n_spans + 1))
+        return false;
+    l->span[l->n_spans++] = *span;
+    return true;
+}
+
+/* The bars of a task that leaves these seats now: cards side by side on one node are one bar. */
+static bool record_spans(struct engine *e, int32_t task, int32_t first, int32_t n)
+{
+    const struct cluster *c = e->cluster;
+    int32_t per_inst = cluster_seats_of_instance(c, e->jobs->gpu_milli[task]);
+    int64_t start_us = e->stay[e->jobs->task_job[task]].start_us;
+    struct span bar = {.n_inst = 0};
+    int32_t before = -1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t where = c->seats[first + i].where, node = seat_node(c, where);
+        bool card = where >= 0, joined = i > 0 && node == bar.node &&
+                                         (where == before || (card && where == before + 1));
+        if (!joined) {
+            if (i > 0 && !add_span(e, &bar))
+                return false;
+            bar = (struct span){
+                start_us, e->now_us, task, node, card ? where - c->node_card[node] : -1, card, 0};
+        } else if (where != before) {
+            bar.n_gpus++;
+        }
+        bar.n_inst += i % per_inst == 0;
+        before = where;
+    }
+    return n == 0 || add_span(e, &bar);
+}
+
+/* The job leaves the list of those that run. */
+static void stop_running(struct engine *e, int32_t job)
+{
+    int32_t next = e->stay[job].next, prev = e->stay[job].prev;
+    if (next >= 0)
+        e->stay[next].prev = prev;
+    else
+        e->last = prev;
+    if (prev >= 0)
+        e->stay[prev].next = next;
+    else
+        e->view.running_first = next;
+    e->n_running--;
+    e->work_rate_milli -= e->stay[job].speed * (double)e->stay[job].held_milli;
+    e->stay[job].speed = 0;
+    hold(e, job, 0);
+}
+
+static void evict(struct engine *e, int32_t job, int32_t first_task)
+{
+    struct job_table *t = e->jobs;
+    integrate(e, job);
+    for (int32_t k = first_task; k < t->task_begin[job + 1]; k++) {
+        if (!record_spans(e, k, e->plan.parked[k], e->plan.n_seats[k]))
+            e->plan.failed = true;
+        mark_neighbours(e, e->plan.parked[k], e->plan.n_seats[k]);
+    }
+    stop_running(e, job);
+    eventq_drop(&e->queue, job);
+    t->status[job] = JOB_WAITING;
+    t->n_evicted[job]++;
+    e->n_waiting++;
+    e->log->n_evictions++;
+    note(e, HAP_EVICT, job, "sent back to the queue by the policy");
+}
+
+/* Tasks whose work is done end; with the last of them the job. */
+static enum status on_finish(struct engine *e, int32_t job, struct error *err)
+{
+    struct job_table *t = e->jobs;
+    integrate(e, job);
+    int32_t task = t->task_begin[job] + e->plan.n_ended[job], end = t->task_begin[job + 1];
+    int64_t duration_us = t->duration_us[task];
+    t->done_us[job] = (double)duration_us;
+    for (; task < end && t->duration_us[task] == duration_us; task++) {
+        if (!record_spans(e, task, e->plan.seat[task], e->plan.n_seats[task]))
+            return fail_memory(err);
+        mark_neighbours(e, e->plan.seat[task], e->plan.n_seats[task]);
+        plan_end_task(&e->plan, task);
+    }
+    e->finished[e->view.n_finished++] = job;
+    if (task < end) {
+        int64_t left_milli = asked_milli(e, job);
+        e->work_rate_milli -= e->stay[job].speed * (double)(e->stay[job].held_milli - left_milli);
+        hold(e, job, left_milli);
+        mark_dirty(e, job);
+        return ST_OK;
+    }
+    stop_running(e, job);
+    t->status[job] = JOB_DONE;
+    t->finish_us[job] = e->now_us;
+    e->n_ended++;
+    return ST_OK;
+}
+
+static enum status finish_run(struct engine *e, struct error *err)
+{
+    struct job_table *t = e->jobs;
+    e->log->stalled = e->n_waiting > 0 && !e->log->interrupted;
+    if (e->log->stalled)
+        note(e, HAP_STALL, -1, "jobs wait, nothing runs, and a pass changed nothing");
+    for (int32_t j = e->view.running_first; j >= 0; j = e->stay[j].next) {
+        integrate(e, j);
+        hold(e, j, 0);
+        for (int32_t k = t->task_begin[j] + e->plan.n_ended[j]; k < t->task_begin[j + 1]; k++)
+            if (!record_spans(e, k, e->plan.seat[k], e->plan.n_seats[k]))
+                return fail_memory(err);
+    }
+    for (int32_t j = 0; j < t->n_jobs; j++)
+        if (t->status[j] != JOB_DONE && t->status[j] != JOB_REJECTED)
+            t->status[j] = JOB_UNFINISHED;
+    e->log->end_us = e->now_us;
+    return e->plan.failed ? fail_memory(err) : sampler_close(&e->sampler, e->log, err);
+}

@@ -1,0 +1,270 @@
+#include "sim/run/run.h"
+
+#include "core/base/rng.h"
+#include "policies/registry.h"
+#include "sim/run/cluster_file.h"
+#include "sim/run/pairs_file.h"
+#include "traces/account.h"
+#include "traces/synth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { EMBEDDED_GPUS = 64, EMBEDDED_SEED = 1 };
+
+/* What lives only while the run does. */
+struct run_parts {
+    struct pairs pairs;
+    gsl_rng *rng;
+    struct window window;
+    struct arena arena;
+};
+
+static enum status embedded_trace(struct trace *out, struct error *err)
+{
+    struct synth_settings settings;
+    param_defaults(&(struct param_group){"", synth_params, &settings});
+    *out = (struct trace){.clock_hour_at_0 = 0, .zone = "UTC"}; /* as synth.h has it */
+    snprintf(out->report.format, sizeof out->report.format, "embedded");
+    enum status status = synth_jobs(&settings, EMBEDDED_GPUS, EMBEDDED_SEED, NULL, &out->jobs, err);
+    out->report.n_rows = out->report.n_kept = out->jobs.n_tasks;
+    out->report.n_jobs = out->jobs.n_jobs;
+    return status;
+}
+
+enum status run_read_trace(const struct run_request *q, struct trace *out, struct error *err)
+{
+    *out = (struct trace){0};
+    if (q->run.trace == NULL)
+        return embedded_trace(out, err);
+    int n = 1 + q->n_more_traces;
+    const char **paths = malloc((size_t)n * sizeof *paths);
+    if (paths == NULL)
+        return fail_memory(err);
+    paths[0] = q->run.trace;
+    for (int i = 1; i < n; i++)
+        paths[i] = q->more_traces[i - 1];
+    struct trace_options options = {.paths = paths,
+                                    .n_paths = n,
+                                    .format = q->run.format,
+                                    .columns = q->run.columns,
+                                    .strict = q->run.strict,
+                                    .successful_only = q->trace.successful_only,
+                                    .duration = (enum trace_duration)q->trace.duration};
+    enum status status = trace_read(&options, out, err);
+    free(paths);
+    return status;
+}
+
+static enum status build_cluster(const struct run_request *q, const struct trace *trace,
+                                 struct cluster *out, struct error *err)
+{
+    if (q->run.cluster == NULL && trace->n_nodes > 0)
+        return cluster_init(out, trace->nodes, trace->n_nodes, SHARE_CARD, err);
+    struct cluster_desc desc;
+    enum status status =
+        cluster_parse(q->run.cluster == NULL ? EMBEDDED_CLUSTER : q->run.cluster, &desc, err);
+    if (status == ST_OK)
+        status = cluster_init(out, desc.nodes, desc.n_nodes, desc.share, err);
+    cluster_desc_free(&desc);
+    return status;
+}
+
+/* Submissions keep their order; gaps are divided by the factor, from the first submission on. */
+static void compress(struct job_table *t, double factor)
+{
+    int64_t first_us = TIME_NEVER;
+    for (int32_t j = 0; j < t->n_jobs; j++)
+        first_us = t->submit_us[j] < first_us ? t->submit_us[j] : first_us;
+    for (int32_t j = 0; j < t->n_jobs; j++)
+        t->submit_us[j] = first_us + llround((double)(t->submit_us[j] - first_us) / factor);
+}
+
+static enum status rescale(const struct run_request *q, struct job_table *t,
+                           const struct cluster *c, struct error *err)
+{
+    if (q->run.rate_scale != 1)
+        compress(t, q->run.rate_scale);
+    if (q->run.load <= 0)
+        return ST_OK;
+    double load = offered_load(t, c);
+    int64_t first_us = TIME_NEVER, last_us = INT64_MIN;
+    for (int32_t j = 0; j < t->n_jobs; j++) {
+        first_us = t->submit_us[j] < first_us ? t->submit_us[j] : first_us;
+        last_us = t->submit_us[j] > last_us ? t->submit_us[j] : last_us;
+    }
+    if (!(load > 0) || first_us == last_us)
+        return fail(err, ST_USAGE,
+                    "load %g: the trace asks for no GPU time or is submitted at one instant",
+                    q->run.load);
+    compress(t, q->run.load / load);
+    return ST_OK;
+}
+
+static enum status parse_window(const char *text, struct window *out, struct error *err)
+{
+    *out = (struct window){0, 0};
+    if (text == NULL)
+        return ST_OK;
+    const char *dots = strstr(text, "..");
+    if (dots == NULL || !parse_scaled(text, (size_t)(dots - text), 6, &out->lo_us) ||
+        !parse_scaled(dots + 2, strlen(dots + 2), 6, &out->hi_us) || out->lo_us >= out->hi_us)
+        return fail(err, ST_USAGE, "window '%s': want A..B in seconds with A < B", text);
+    return ST_OK;
+}
+
+/* (names of the job table) the id of each name in another set, -1 where it is not there. */
+static enum status map_names(const struct job_table *t, const struct names *to, struct arena *arena,
+                             const int32_t **out, struct error *err)
+{
+    int32_t *map = arena_alloc(arena, (size_t)t->names.n, sizeof *map);
+    if (map == NULL)
+        return fail_memory(err);
+    for (int32_t i = 0; i < t->names.n; i++)
+        map[i] = names_find(to, names_text(&t->names, i), names_length(&t->names, i));
+    *out = map;
+    return ST_OK;
+}
+
+static enum status rules_of(const struct run_request *q, const struct policy *policy,
+                            const struct job_table *t, const struct cluster *c,
+                            struct run_parts *parts, struct place_rules *out, struct error *err)
+{
+    *out = (struct place_rules){.mode = (enum place_mode)q->run.place,
+                                .share_max = (int32_t)q->share.max_jobs};
+    enum type_match match = (enum type_match)q->run.gpu_type_match;
+    out->type_strict =
+        match == MATCH_STRICT || (match == MATCH_AUTO && c->gpu_types.n > 1 && !policy->node_sum);
+    TRY(map_names(t, &c->gpu_types, &parts->arena, &out->type_id, err));
+    parts->rng = rng_stream((uint64_t)q->run.seed, "place");
+    if (parts->rng == NULL)
+        return fail_memory(err);
+    out->rng = parts->rng;
+    if (q->run.pairs != NULL) {
+        TRY(pairs_read(q->run.pairs, &parts->pairs, err));
+        out->pairs = &parts->pairs;
+        TRY(map_names(t, &parts->pairs.workloads, &parts->arena, &out->pair_id, err));
+    }
+    if ((enum truth)q->run.truth == TRUTH_TABLE && q->run.pairs == NULL)
+        return fail(err, ST_USAGE,
+                    "truth table needs --pairs FILE (model_a,model_b,speed_a,speed_b)");
+    return ST_OK;
+}
+
+/* Types that jobs ask for: one the cluster lacks is named once, with how many tasks ask for it. */
+static enum status note_types(struct trace *trace, const struct cluster *c, struct error *err)
+{
+    const struct job_table *t = &trace->jobs;
+    int64_t *asked = calloc((size_t)t->names.n + 1, sizeof *asked);
+    enum status status = asked == NULL ? fail_memory(err) : ST_OK;
+    for (int32_t k = 0; status == ST_OK && k < t->n_tasks; k++)
+        if (t->gpu_type[k] >= 0)
+            asked[t->gpu_type[k]]++;
+    for (int32_t i = 0; status == ST_OK && i < t->names.n; i++) {
+        const char *name = names_text(&t->names, i);
+        if (asked[i] > 0 && names_find(&c->gpu_types, name, names_length(&t->names, i)) < 0)
+            status = account_note(&trace->report, err,
+                                  "gpu_type %s, asked for by %lld tasks, is not in the cluster%s",
+                                  name, (long long)asked[i],
+                                  c->gpu_types.n > 1 ? "" : "; its one type serves every request");
+    }
+    free(asked);
+    return status;
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static const void *config_of(const struct run_request *q, const struct policy *policy)
+{
+    for (int i = 0; policies[i] != NULL; i++)
+        if (policies[i] == policy)
+            return q->policy_config[i];
+    return NULL;
+}
+
+static enum status prepare(const struct run_request *q, const struct run_watch *watch,
+                           struct run_parts *parts, struct run_result *out, struct error *err)
+{
+    TRY(run_policy(q, &out->policy, err));
+    TRY(parse_window(q->run.window, &parts->window, err));
+    enum status status = run_read_trace(q, &out->trace, err);
+    if (status == ST_OK)
+        status = build_cluster(q, &out->trace, &out->cluster, err);
+    if (status == ST_OK)
+        status = note_types(&out->trace, &out->cluster, err);
+    if (watch->read != NULL)
+        watch->read(watch->context, &out->trace.report);
+    TRY(status);
+    if (out->policy->node_sum && out->cluster.share != SHARE_NODE_SUM)
+        return fail(err, ST_USAGE,
+                    "policy %s needs a cluster with share = node-sum, such as pai-sim:6500",
+                    out->policy->name);
+    if (out->policy->prepare != NULL) {
+        struct preparation p = {&out->trace.jobs, &out->cluster, (uint64_t)q->run.seed};
+        TRY(out->policy->prepare(config_of(q, out->policy), &p, err));
+    }
+    return rescale(q, &out->trace.jobs, &out->cluster, err);
+}
+
+static enum status simulate(const struct run_request *q, const struct run_watch *watch,
+                            struct run_parts *parts, struct run_result *out, struct error *err)
+{
+    struct job_table *t = &out->trace.jobs;
+    struct engine_setup setup = {.policy = out->policy,
+                                 .policy_config = config_of(q, out->policy),
+                                 .jobs = t,
+                                 .cluster = &out->cluster,
+                                 .truth = (enum truth)q->run.truth,
+                                 .restart_us = us_of_s(q->preempt.restart_s),
+                                 .window_lo_us = parts->window.lo_us,
+                                 .window_hi_us = parts->window.hi_us,
+                                 .stop = watch->stop,
+                                 .progress = watch->progress,
+                                 .progress_context = watch->context};
+    TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
+    TRY(engine_run(&setup, &out->log, err));
+    TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
+    if (out->policy->metrics != NULL)
+        out->n_extra = out->policy->metrics(t, out->extra_name, out->extra, METRICS_EXTRA_MAX);
+    out->nothing_ran = true;
+    for (int32_t j = 0; j < t->n_jobs && out->nothing_ran; j++)
+        out->nothing_ran = t->start_us[j] == TIME_NEVER;
+    return ST_OK;
+}
+
+enum status run_execute(const struct run_request *q, const struct run_watch *watch,
+                        struct run_result *out, struct error *err)
+{
+    struct run_parts parts = {0};
+    double wall_s = seconds(CLOCK_MONOTONIC), cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID);
+    *out = (struct run_result){0};
+    enum status status = prepare(q, watch, &parts, out, err);
+    if (status == ST_OK)
+        status = simulate(q, watch, &parts, out, err);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    out->wall_s = seconds(CLOCK_MONOTONIC) - wall_s;
+    out->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    out->peak_rss_mib = (double)usage.ru_maxrss / 1024;
+    pairs_free(&parts.pairs);
+    if (parts.rng != NULL)
+        gsl_rng_free(parts.rng);
+    arena_free(&parts.arena);
+    return status;
+}
+
+void run_result_free(struct run_result *r)
+{
+    trace_free(&r->trace);
+    cluster_free(&r->cluster);
+    run_log_free(&r->log);
+    *r = (struct run_result){0};
+}

@@ -1,0 +1,13 @@
+#include "sim/run/run_log.h"
+
+#include <stdlib.h>
+
+const char *const happening_names[] = {"reject", "evict", "stall"};
+
+void run_log_free(struct run_log *l)
+{
+    free(l->span);
+    free(l->sample);
+    free(l->happening);
+    *l = (struct run_log){0};
+}

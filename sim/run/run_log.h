@@ -1,0 +1,55 @@
+/* run_log.h - what a run leaves behind besides the job table's outcomes: bars, means over time,
+ * rare happenings, counts. */
+#ifndef COLOSIM_RUN_LOG_H
+#define COLOSIM_RUN_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A task on cards that lie side by side on one node, from-to: one bar of the Gantt. */
+struct span {
+    int64_t start_us, end_us;
+    int32_t task, node;
+    int32_t first_gpu; /* number within the node; -1 on a node-sum cluster or without GPUs */
+    int32_t n_gpus;    /* cards; 0 likewise */
+    int32_t n_inst;
+};
+
+/* Means over one stretch of the run; stretches are equally long and cover it. */
+struct sample {
+    int64_t start_us;
+    double gpu_held, jobs_waiting, jobs_running;
+};
+
+enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL };
+extern const char *const happening_names[];
+struct happening_row {
+    int64_t time_us;
+    enum happening kind;
+    int32_t job;      /* -1 for none */
+    const char *text; /* a constant */
+};
+
+struct run_log {
+    struct span *span;
+    size_t n_spans, span_capacity;
+    struct sample *sample;
+    size_t n_samples;
+    int64_t sample_us; /* length of a stretch */
+    struct happening_row *happening;
+    size_t n_happenings, happening_capacity;
+    int64_t end_us; /* simulated time reached */
+    int64_t n_passes, n_events, n_evictions;
+    double gpu_held_max; /* GPUs */
+    double held_gpu_s;   /* integral of GPUs in use over the window */
+    double held_mib_s;   /* integral of GPU memory held over the window */
+    double done_gpu_s;   /* reference GPU-seconds done in the window, without one between first and
+                            last submission */
+    bool interrupted, stalled;
+    double decide_s_mean, decide_s_p99; /* wall time, never part of "same bytes" */
+};
+
+void run_log_free(struct run_log *l);
+
+#endif

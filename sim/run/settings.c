@@ -1,0 +1,145 @@
+/* The settings of a run: their tables, and the groups they make. */
+#include "sim/run/run.h"
+
+#include "policies/registry.h"
+
+#include <string.h>
+
+static const char *const truth_names[] = {"none", "table", NULL};
+static const char *const match_names[] = {"auto", "off", "strict", NULL};
+static const char *const duration_names[] = {"as_given", "minus_wait", NULL};
+
+const struct param run_params[] = {
+    PARAM_TEXT(
+        struct run_settings, cluster, NULL,
+        "nodes as 8x8:a100-40g, a .json file, a PAI machine table, or pai-sim:…; without one, "
+        "the trace's own, else 8x8:a100-40g"),
+    PARAM_TEXT(struct run_settings, columns, NULL,
+               "our column=the file's, comma-separated, for --format csv"),
+    PARAM_TEXT(struct run_settings, format, NULL,
+               "of the trace; guessed where its header allows it"),
+    PARAM_CHOICE(struct run_settings, gpu_type_match, match_names, MATCH_AUTO,
+                 "is a job's gpu_type a requirement; auto: where the cluster has several types"),
+    PARAM_TEXT(struct run_settings, label, NULL, "name of the run in the database"),
+    PARAM_REAL(struct run_settings, load, "1", 0, 0, 1e6,
+               "stretch submissions so that the offered load is this; 0 leaves them"),
+    PARAM_TEXT(struct run_settings, pairs, NULL,
+               "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
+    PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
+                 "which nodes are tried first"),
+    PARAM_TEXT(struct run_settings, policy, "easy-backfill",
+               "who decides (colosim describe policies)"),
+    PARAM_REAL(struct run_settings, rate_scale, "1", 1, 1e-6, 1e6,
+               "arrivals this many times as fast, counted from the first submission"),
+    PARAM_INT(struct run_settings, seed, "1", 1, 0, 9007199254740992.0, "of every random stream"),
+    PARAM_BOOL(struct run_settings, strict, 0,
+               "the first bad row of a trace ends the run with exit 3"),
+    PARAM_TEXT(struct run_settings, trace, NULL,
+               "file or folder; without one, the embedded mixed trace of 24 hours"),
+    PARAM_CHOICE(struct run_settings, truth, truth_names, TRUTH_NONE,
+                 "how jobs on one card slow each other: not at all, or by the measured --pairs"),
+    PARAM_TEXT(struct run_settings, window, NULL,
+               "A..B in seconds of the trace's clock: where rates and utilisations are taken"),
+    PARAM_END,
+};
+
+const struct param share_params[] = {
+    PARAM_INT(struct share_settings, max_jobs, "jobs", 1, 1, 16,
+              "jobs that may sit on one card beyond its shares; 1 is exclusive"),
+    PARAM_END,
+};
+
+const struct param preempt_params[] = {
+    PARAM_REAL(
+        struct preempt_settings, restart_s, "s", 30, 0, 1e6,
+        "a preempted job makes no progress this long when it starts again [Lucid's artifact: "
+        "40 up to 8 GPUs, 60 above]"),
+    PARAM_END,
+};
+
+const struct param trace_params[] = {
+    PARAM_CHOICE(struct trace_settings, duration, duration_names, DURATION_AS_GIVEN,
+                 "as_given, or minus the wait that PAI's durations include"),
+    PARAM_BOOL(struct trace_settings, successful_only, 0,
+               "replay only jobs that ended well, where the trace tells"),
+    PARAM_END,
+};
+
+static int policy_count(void)
+{
+    int n = 0;
+    while (policies[n] != NULL)
+        n++;
+    return n;
+}
+
+enum status run_request_init(struct run_request *q, struct error *err)
+{
+    *q = (struct run_request){0};
+    int n = policy_count();
+    q->policy_config = arena_alloc(&q->arena, (size_t)n, sizeof *q->policy_config);
+    if (q->policy_config == NULL)
+        return fail_memory(err);
+    for (int i = 0; i < n; i++) {
+        if (policies[i]->params == NULL)
+            continue;
+        q->policy_config[i] = arena_alloc(&q->arena, 1, policies[i]->config_size);
+        if (q->policy_config[i] == NULL)
+            return fail_memory(err);
+    }
+    struct param_group groups[GROUPS_MAX];
+    int n_groups = run_all_groups(q, groups);
+    for (int i = 0; i < n_groups; i++)
+        param_defaults(&groups[i]);
+    return ST_OK;
+}
+
+void run_request_free(struct run_request *q)
+{
+    arena_free(&q->arena);
+    *q = (struct run_request){0};
+}
+
+static int own_groups(const struct run_request *q, struct param_group *groups)
+{
+    struct run_request *r = (struct run_request *)(uintptr_t)q; /* groups are for writing as well */
+    groups[0] = (struct param_group){"", run_params, &r->run};
+    groups[1] = (struct param_group){"preempt", preempt_params, &r->preempt};
+    groups[2] = (struct param_group){"share", share_params, &r->share};
+    groups[3] = (struct param_group){"trace", trace_params, &r->trace};
+    return 4;
+}
+
+int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
+{
+    int n = own_groups(q, groups);
+    for (int i = 0; policies[i] != NULL; i++)
+        if (policies[i]->params != NULL)
+            groups[n++] =
+                (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
+    return n;
+}
+
+int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
+{
+    int n = own_groups(q, groups);
+    for (int i = 0; policies[i] != NULL; i++)
+        if (policies[i]->params != NULL && strcmp(policies[i]->name, q->run.policy) == 0)
+            groups[n++] =
+                (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
+    return n;
+}
+
+enum status run_policy(const struct run_request *q, const struct policy **out, struct error *err)
+{
+    *out = q->run.policy == NULL ? NULL : policy_find(q->run.policy);
+    if (*out != NULL)
+        return ST_OK;
+    char known[512] = "";
+    for (int i = 0; policies[i] != NULL; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", policies[i]->name);
+    }
+    return fail(err, ST_USAGE, "there is no policy '%s'; known: %s",
+                q->run.policy == NULL ? "" : q->run.policy, known);
+}
