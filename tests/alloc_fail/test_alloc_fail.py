@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""test_alloc_fail.py COLOSIM FAIL_NTH.so: every n-th allocation fails, alone and with all later
+ones, in the commands that load, run, store and report.
+
+A command then ends with the code for memory that could not be had (a JSON file cut short by it may
+be refused instead) and a message, or survives with the same results; it never dies of a signal, and
+a run is in the database whole or not at all."""
+import concurrent.futures
+import contextlib
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from tap import Tap
+
+FIRST = 250  # the first allocations fail one by one, the rest in strides
+STRIDES = 120
+N_JOBS = 12
+TRACE = "job,submit_s,duration_s,gpu,gpu_type,user\n" + "".join(
+    f"j{i},{i % 5},{10 + i},{(1, 0.5, 2)[i % 3]},V100,u{i % 4}\n" for i in range(N_JOBS))
+PAI = "".join(f"p{i},worker,1,Terminated,{i},{i + 9},100,1,50,V100\n" for i in range(N_JOBS))
+
+
+class Lab:
+    def __init__(self, program, preload, folder):
+        self.program, self.preload, self.folder = program, preload, pathlib.Path(folder)
+        (self.folder / "t.csv").write_text(TRACE)
+        (self.folder / "pai.csv").write_text(PAI)
+        (self.folder / "conf.json").write_text('{"seed": 3, "share": {"max_jobs": 1}}')
+
+    def run(self, args, folder=None, **env):
+        env = {name: str(value) for name, value in env.items()}
+        return subprocess.run([self.program, *args], cwd=folder or self.folder, check=False,
+                              capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
+                              env={**os.environ, "LD_PRELOAD": self.preload, **env})
+
+    def faults(self, args, whole, n, all_later):
+        """What is wrong with the command when its n-th allocation fails; [] if nothing."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            for name in ("t.csv", "pai.csv", "conf.json", "base.db", "base.json"):
+                if (self.folder / name).exists():
+                    shutil.copy(self.folder / name, folder)
+            more = {"FAIL_ALL": 1} if all_later else {}
+            done = self.run(args, folder, FAIL_NTH=n, **more)
+            at = f"n = {n}{' and all later' if all_later else ''}: "
+            said = f"exit {done.returncode}, {done.stderr.decode(errors='replace')[-300:]!r}"
+            codes = (0, 4, 2, 3) if "--config" in args or "--baseline" in args else (0, 4)
+            if done.returncode not in codes:
+                return [at + said]
+            if done.returncode != 0 and not done.stderr.strip():
+                return [at + f"exit {done.returncode} without a message"]
+            if done.returncode == 0 and done.stdout != whole.stdout:
+                return [at + "exit 0 with other results"]
+            return [at + fault for fault in database_faults(folder, args, done.returncode)]
+
+
+def database_faults(folder, args, code):
+    """The earlier run must be there, and a new one whole or not at all."""
+    path = pathlib.Path(folder) / "base.db"
+    if not path.exists():
+        return []
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        check = connection.execute("PRAGMA integrity_check").fetchall()
+        runs = connection.execute("SELECT status, (SELECT count(*) FROM job "
+                                  "WHERE job.run = run.id) FROM run").fetchall()
+    faults = [] if check == [("ok",)] else [f"integrity_check says {check}"]
+    if any(run != ("complete", N_JOBS) for run in runs):
+        faults.append(f"half a run is stored: {runs}")
+    stored = 2 if args[0] == "run" and "--db" in args else 1
+    if len(runs) not in ((stored,) if code == 0 else (1, stored)):
+        faults.append(f"{len(runs)} runs are stored after exit {code}")
+    return faults
+
+
+def places(total):
+    """Which allocations are made to fail, of total."""
+    rest = range(FIRST + 1, total + 1, max(1, (total - FIRST) // STRIDES))
+    return [*range(1, min(FIRST, total) + 1), *rest]
+
+
+COMMANDS = {
+    "run": ["run", "--trace", "t.csv", "--cluster", "2x2:v100-16g", "--policy", "easy-backfill",
+            "--config", "conf.json", "--db", "base.db", "--label", "new", "--quiet"],
+    "run without a database": ["run", "--trace", "pai.csv", "--format", "pai", "--cluster",
+                               "1x4:v100-16g", "--policy", "srtf", "--set", "preempt.restart_s=1",
+                               "--quiet"],
+    "trace info": ["trace", "info", "--trace", "pai.csv"],
+    "trace convert": ["trace", "convert", "--trace", "pai.csv", "-o", "-"],
+    "export": ["export", "--db", "base.db", "--run", "base", "--jobs", "-"],
+    "check": ["check", "--db", "base.db", "--run", "base", "--baseline", "base.json",
+              "--junit", "out.xml"],
+}
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="colosim-") as folder:
+        lab = Lab(*map(os.path.abspath, sys.argv[1:]), folder)
+        run = [arg if arg != "new" else "base" for arg in COMMANDS["run"]]
+        tap.equal("a run to begin with", lab.run(run).returncode, 0)
+        lab.run(["check", "--db", "base.db", "--run", "base", "--save", "base.json"])
+        for name, args in COMMANDS.items():
+            scratch = pathlib.Path(folder) / "whole"
+            shutil.copytree(folder, scratch)
+            whole = lab.run(args, scratch, FAIL_COUNT="count")
+            total = int((scratch / "count").read_text())
+            shutil.rmtree(scratch)
+            tap.ok(f"{name}: works with {total} allocations", whole.returncode == 0 and total > 5,
+                   whole)
+            tries = [(n, later) for later in (False, True) for n in places(total)]
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                found = list(pool.map(lambda at: lab.faults(args, whole, *at), tries))
+            faults = [fault for faults in found for fault in faults]
+            tap.ok(f"{name}: ends well at {len(tries)} failures", not faults,
+                   f"{len(faults)} faults\n" + "\n".join(faults[:12]))
+    return tap.end()
+
+
+sys.exit(main())

@@ -1,0 +1,125 @@
+#include "tests/leak.h"
+#include "tests/trace_files.h"
+
+TestSuite(formats, .fini = abort_on_leak);
+
+static const struct trace_options plain = {0};
+
+Test(formats, are_listed_in_order_of_their_names_and_described)
+{
+    for (int i = 0; trace_formats[i] != NULL; i++) {
+        cr_assert(i == 0 || strcmp(trace_formats[i - 1]->name, trace_formats[i]->name) < 0);
+        cr_assert(trace_formats[i]->summary[0] != '\0' && trace_formats[i]->needs[0] != '\0');
+    }
+}
+
+Test(formats, are_guessed_from_the_first_row)
+{
+    static const struct {
+        const char *text, *format;
+    } rows[] = {
+        {"job,submit_s,duration_s,gpu\na,0,1,1\n", "native"},
+        {"user,group,gpu_type,gpu,duration_s,submit_s,job\nu,g,T4,1,1,0,a\n", "native"},
+        {"a,w,1,Terminated,0,1,100,1,100,V100\n", "pai"},
+        {"job_name,task_name,start_time,end_time\na,w,0,1\n", "pai"},
+        {"job_id,user,num_gpu,group,gpu_type,duration,submit_time\na,u,1,g,T4,1,0\n", "pai-jobs"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct trace t = read_text(rows[i].text, plain);
+        cr_assert_str_eq(t.report.format, rows[i].format);
+        cr_assert(t.report.n_rows == 1 && t.jobs.n_jobs == 1);
+        trace_free(&t);
+    }
+    refuse_text("x,y\n1,2\n", plain, ST_INPUT, "cannot tell the format from the first row (x, y)",
+                "--format csv --columns");
+    refuse_text("", plain, ST_INPUT, "no rows", ".csv");
+    refuse_text("\n\n", plain, ST_INPUT, "no rows", ".csv");
+    refuse_text("x,y\n", (struct trace_options){.format = "natvie"}, ST_USAGE, "'natvie'",
+                "nearest: 'native'");
+}
+
+Test(formats, a_trace_without_a_usable_row_is_refused_with_the_first_reason)
+{
+    refuse_text("job,submit_s,duration_s,gpu\n", plain, ST_INPUT, "no rows", ".csv");
+    refuse_text("job,submit_s,duration_s,gpu\na,x,1,1\nb,0,y,1\n", plain, ST_INPUT,
+                "no row is left of 2", ".csv:2: submit_s is not a number");
+}
+
+/* The report says what happened even then. */
+Test(formats, a_refused_trace_keeps_its_report)
+{
+    struct temp_file f = temp_text(".csv", "job,submit_s,duration_s,gpu\na,x,1,1\n");
+    struct trace t;
+    struct error err;
+    cr_assert_eq(read_path(f.path, plain, &t, &err), ST_INPUT);
+    cr_assert(t.report.n_rows == 1 && t.report.n_dropped == 1 && account_adds_up(&t.report));
+    trace_free(&t);
+    trace_free(&t);
+    temp_remove(&f);
+}
+
+Test(formats, files_of_a_folder_are_one_trace_whatever_order_they_were_made_in)
+{
+    uint64_t hash[2];
+    for (int turn = 0; turn < 2; turn++) {
+        struct temp_folder f = temp_folder();
+        struct trace t;
+        struct error err = {{0}};
+        static const char *const names[] = {"part-a.csv", "part-b.csv"};
+        static const char *const texts[] = {"job,submit_s,duration_s,gpu\na,0,10,1\n",
+                                            "gpu,job,submit_s,duration_s\n1,b,0,20\n"};
+        for (int i = 0; i < 2; i++)
+            folder_text(&f, names[i ^ turn], texts[i ^ turn]);
+        cr_assert_eq(read_path(f.path, plain, &t, &err), ST_OK, "%s", err.text);
+        cr_assert(t.jobs.n_jobs == 2 && t.report.n_files == 2);
+        cr_assert_str_eq(names_text(&t.jobs.job_names, 0), "a");
+        cr_assert_eq(t.jobs.duration_us[1], 20000000);
+        hash[turn] = t.hash;
+        trace_free(&t);
+        folder_remove(&f);
+    }
+    cr_assert_eq(hash[0], hash[1]);
+}
+
+Test(formats, several_paths_are_read_in_their_order_and_the_hash_is_of_the_bytes)
+{
+    struct temp_file a = temp_text(".csv", "job,submit_s,duration_s,gpu\na,0,10,1\n");
+    struct temp_file b = temp_text(".csv", "job,submit_s,duration_s,gpu\nb,0,20,1\n");
+    struct temp_file z = temp_gzip(".csv.gz", "job,submit_s,duration_s,gpu\nb,0,20,1\n");
+    const char *const orders[3][2] = {{a.path, b.path}, {b.path, a.path}, {a.path, z.path}};
+    uint64_t hash[3];
+    for (int i = 0; i < 3; i++) {
+        struct trace_options o = {.paths = orders[i], .n_paths = 2};
+        struct trace t;
+        struct error err = {{0}};
+        cr_assert_eq(trace_read(&o, &t, &err), ST_OK, "%s", err.text);
+        cr_assert_str_eq(names_text(&t.jobs.job_names, 0), i == 1 ? "b" : "a");
+        hash[i] = t.hash;
+        trace_free(&t);
+    }
+    cr_assert_neq(hash[0], hash[1]);
+    cr_assert_eq(hash[0], hash[2]);
+    temp_remove(&a);
+    temp_remove(&b);
+    temp_remove(&z);
+}
+
+Test(formats, a_gzip_file_cut_short_is_refused_by_name)
+{
+    char text[8000], *p = text;
+    p += sprintf(p, "job,submit_s,duration_s,gpu\n");
+    for (int i = 0; i < 200; i++)
+        p += sprintf(p, "j%d,%d,10,1\n", i, i * 7 % 1000);
+    size_t n;
+    unsigned char *bytes = gzip_of(text, strlen(text), &n);
+    for (size_t cut = 20; cut < n; cut += 97) {
+        struct temp_file f = temp_file(".csv.gz", bytes, cut);
+        struct trace t;
+        struct error err = {{0}};
+        cr_assert_eq(read_path(f.path, plain, &t, &err), ST_INPUT, "cut at %zu of %zu", cut, n);
+        cr_assert(strstr(err.text, f.path) && strstr(err.text, "incomplete"), "%s", err.text);
+        trace_free(&t);
+        temp_remove(&f);
+    }
+    free(bytes);
+}
