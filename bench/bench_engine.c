@@ -87,7 +87,7 @@ static double replay_ns(int n, int n_jobs, gsl_rng *rng)
     struct engine_setup setup = {.policy = policy_find("fifo"),
                                  .jobs = &jobs,
                                  .cluster = &cluster,
-                                 .rules = {.share_max = 1}};
+                                 .rules = {.pool = -1, .share_max = 1}};
     double begin_s = now_s();
     must(engine_run(&setup, &log, &err), &err);
     double ns = (now_s() - begin_s) * 1e9 / (double)log.n_events;

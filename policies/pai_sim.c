@@ -208,7 +208,10 @@ static enum status start_what_fits(struct pai_state *s, struct plan *plan, struc
             n--;
             continue;
         }
-        if (!plan_start_on(plan, s->queue.root[first], node))
+        int32_t n_inst = s->ask[first].n_inst;
+        for (int32_t i = 0; i < n_inst; i++)
+            node[i] = ~node[i]; /* a node, not a card */
+        if (!plan_start_at(plan, s->queue.root[first], node, n_inst))
             return fail_memory(err);
         waitq_take_of(&s->queue, first);
         n -= s->queue.root[first] < 0;

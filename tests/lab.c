@@ -83,6 +83,7 @@ void lab_run(struct lab *l, const char *name)
     }
     if (l->rules.share_max == 0)
         l->rules.share_max = 1;
+    l->rules.pool = -1;
     l->rules.type_strict = l->cluster.gpu_types.n > 1;
     l->rules.type_id = map(l, &l->cluster.gpu_types);
     if (l->pairs.n > 0) {

@@ -29,7 +29,7 @@ enum status pai_run(struct job_table *jobs, struct cluster *cluster, const char 
                                  .policy_config = config,
                                  .jobs = jobs,
                                  .cluster = cluster,
-                                 .rules = {.mode = PLACE_FIRST_FIT, .share_max = 1},
+                                 .rules = {.mode = PLACE_FIRST_FIT, .pool = -1, .share_max = 1},
                                  .check = check};
     TRY_OUT(engine_run(&setup, &out->log, err));
     if (policy->metrics(jobs, name, value, PAI_N_METRICS) != PAI_N_METRICS) {

@@ -73,6 +73,17 @@ Test(csv, a_quote_that_is_never_closed_is_refused_with_its_line)
     }
 }
 
+Test(csv, a_long_field_beside_a_quoted_one_keeps_every_byte)
+{
+    char text[1100], shown[4096];
+    struct error err = {{0}};
+    strcpy(text, "\"q\",");
+    memset(text + 4, 'x', 200);
+    strcpy(text + 204, ",z\n");
+    cr_assert_eq(show(text, shown, &err), ST_OK);
+    cr_assert(strncmp(shown, "1:q|xx", 6) == 0 && strcmp(shown + 203, "x|z|;") == 0, "%s", shown);
+}
+
 Test(csv, a_field_beyond_the_buffer_and_over_its_edge_keeps_every_byte)
 {
     enum { N = 400000 };

@@ -295,7 +295,7 @@ Test(engine, a_stopped_run_keeps_what_is_finished)
     struct engine_setup setup = {.policy = policy_find("fifo"),
                                  .jobs = &l.jobs,
                                  .cluster = &l.cluster,
-                                 .rules = {.share_max = 1},
+                                 .rules = {.pool = -1, .share_max = 1},
                                  .stop = &stop};
     cr_assert_eq(engine_run(&setup, &log, NULL), ST_OK);
     cr_assert(log.interrupted);

@@ -32,6 +32,7 @@ Test(formats, are_guessed_from_the_first_row)
     }
     refuse_text("x,y\n1,2\n", plain, ST_INPUT, "cannot tell the format from the first row (x, y)",
                 "--format csv --columns");
+    refuse_text("job,x,y\n1,2,3\n", plain, ST_INPUT, "cannot tell the format", "(job, x, y)");
     refuse_text("", plain, ST_INPUT, "no rows", ".csv");
     refuse_text("\n\n", plain, ST_INPUT, "no rows", ".csv");
     refuse_text("x,y\n", (struct trace_options){.format = "natvie"}, ST_USAGE, "'natvie'",

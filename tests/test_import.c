@@ -42,10 +42,10 @@ Test(import, of_contradicting_rows_the_first_stays_and_both_lines_are_named)
     trace_free(&t);
 }
 
-/* A thousand tasks of one job, each again a little later: hashing finds them all. */
+/* Three thousand tasks of one job, each again a little later: hashing finds them all. */
 Test(import, every_further_task_of_a_job_is_told_from_the_others)
 {
-    enum { N = 1000 };
+    enum { N = 3000 };
     char *text = malloc(2 * N * 64), *p = text + sprintf(text, HEAD);
     for (int i = 0; i < 2 * N; i++)
         p += sprintf(p, "j,t%d,0,%d,0\n", i % N, i < N || i % 2 == 0 ? 10 : 20);

@@ -225,7 +225,7 @@ Test(lines, of_a_damaged_gzip_file_are_refused)
     memcpy(more, bytes, n);
     memcpy(more + n, "x\n", 2);
     struct temp_file f = temp_file(".gz", more, n + 2);
-    refuse(f.path, "damaged");
+    refuse(f.path, "damaged: something follows");
     temp_remove(&f);
     free(bytes);
     free(more);

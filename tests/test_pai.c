@@ -184,10 +184,12 @@ static void write_tables(struct temp_folder *f)
     folder_text(f, "pai_job_table.csv",
                 "a,i1,alice,Terminated,90,203\n"
                 "b,i2,bob,Failed,0,12\n"
+                "c,i3,,Failed,0,12\n"
                 "x,i9,eve,Failed,0,12\n");
     folder_text(f, "pai_group_tag_table.csv",
                 "i1,alice,V100M32,g1,nmt\n"
-                "i2,bob,,g2,\n");
+                "i3,carol,,,\n"
+                "i2,bobby,,g2,\n");
     folder_text(f, "pai_instance_table.csv",
                 "a,worker,n1,w1,i1,Terminated,110,150,m1\n"
                 "a,worker,n2,w2,i1,Terminated,120,200,m2\n"
@@ -197,7 +199,7 @@ static void write_tables(struct temp_folder *f)
     folder_text(f, "pai_machine_spec.csv", "m1,V100M32,96,384,8\nm2,CPU,96,512,0\n");
     folder_text(f, "pai_sensor_table.csv", "a,worker,w1,i1,m1,g,1,2,3,4,5,6,7,8,9,10\n");
     folder_text(f, "pai_machine_metric.csv", "w1,m1,0,1,2,3,4,5,6,7,8,9\n");
-    folder_text(f, "my_notes.csv", "1,2\n");
+    folder_text(f, "my_copy.csv", ROW("z", "0", "1"));
 }
 
 Test(pai, tables_of_a_folder_are_joined)
@@ -217,9 +219,10 @@ Test(pai, tables_of_a_folder_are_joined)
     cr_assert_str_eq(name_of(&t, t.jobs.group[b]), "g2");
     cr_assert_eq(t.jobs.workload[b], -1);
     cr_assert_str_eq(name_of(&t, t.jobs.gpu_type[t.jobs.task_begin[b] + 1]), "V100");
-    cr_assert(t.jobs.user[c] == -1 && t.jobs.group[c] == -1);
+    cr_assert_str_eq(name_of(&t, t.jobs.user[c]), "carol");
+    cr_assert_eq(t.jobs.group[c], -1);
     cr_assert_eq(job_duration_us(&t.jobs, a), 102000000); /* 202 - 100, wait included */
-    cr_assert(has_note(&t.report, "my_notes.csv") && has_note(&t.report, "pai_sensor_table.csv"));
+    cr_assert(has_note(&t.report, "my_copy.csv") && has_note(&t.report, "pai_sensor_table.csv"));
     cr_assert(has_note(&t.report, "the wait in the original cluster is part"));
     cr_assert(t.n_nodes == 2 && t.nodes[0].n_gpus == 8 && t.nodes[1].n_gpus == 0);
     cr_assert_str_eq(t.nodes[0].name, "m1");

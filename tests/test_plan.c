@@ -12,7 +12,7 @@ static struct plan plan_of(struct lab *l, enum place_mode mode, int share_max)
 {
     struct plan p;
     l->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    struct place_rules rules = {.mode = mode, .share_max = share_max, .rng = l->rng};
+    struct place_rules rules = {.mode = mode, .pool = -1, .share_max = share_max, .rng = l->rng};
     cr_assert_eq(plan_init(&p, &l->cluster, &l->jobs, rules, NULL), ST_OK);
     return p;
 }
@@ -30,9 +30,9 @@ static const char *nodes_of(const struct lab *l, const struct plan *p, const cha
 {
     int32_t task = l->jobs.task_begin[lab_job(l, job)];
     text[0] = '\0';
-    for (int32_t i = 0; i < p->n_seats[task]; i++)
+    for (int32_t i = 0; i < p->at[task].n; i++)
         sprintf(text + strlen(text), i > 0 ? " %d" : "%d",
-                seat_node(&l->cluster, l->cluster.seats[p->seat[task] + i].where));
+                seat_node(&l->cluster, l->cluster.seats[p->at[task].first + i].where));
     return text;
 }
 
@@ -131,11 +131,11 @@ Test(plan, eviction_and_release_are_undone_to_the_same_cards)
     for (int i = 0; i < 4; i++)
         before[i] = l.cluster.card_n_jobs[i];
     plan_release(&p, 0);
-    plan_evict(&p, 1);
+    plan_evict(&p, 1, 0);
     cr_assert(plan_start(&p, 2));
     plan_undo(&p, mark);
     cr_assert_arr_eq(l.cluster.card_n_jobs, before, sizeof before);
-    plan_evict(&p, 0);
+    plan_evict(&p, 0, 0);
     cr_assert(plan_start(&p, 0), "moved in one pass");
     plan_clear(&p);
     done(&l, &p);
@@ -155,7 +155,7 @@ Test(plan, random_plans_keep_every_invariant)
         for (int step = 0; step < 200; step++) {
             int32_t job = (int32_t)gsl_rng_uniform_int(rng, N);
             if (on[job] && !out[job] && gsl_rng_uniform_int(rng, 2) == 0) {
-                plan_evict(&p, job);
+                plan_evict(&p, job, 0);
                 on[job] = false;
                 out[job] = true;
             } else if (!on[job]) {

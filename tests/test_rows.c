@@ -58,8 +58,8 @@ Test(rows, every_table_holds_what_the_run_says)
     expect(&t, "SELECT * FROM node", "1|0|0|A100|2.0\n1|1|1|A100|2.0");
     expect(&t, "SELECT * FROM sample", "1|-2000000|1.5|0.0|2.0\n1|9250000|4.0|1.0|1.0");
     expect(&t, "SELECT * FROM span WHERE id IN (0, 4)",
-           "1|0|2|0|null|-2000000|3250000|1|0|1|1|500\n"
-           "1|4|1|0|null|10000000|20500000|1|0|2|1|2000");
+           "1|0|2|0|null|-2000000|3250000|1|0|1|1|500|run\n"
+           "1|4|1|0|null|10000000|20500000|1|0|2|1|2000|run");
     expect(&t, "SELECT * FROM event",
            "1|0|5000000|reject|4|too wide\n1|1|20500000|stall|null|nothing moves");
     made_run_free(&m);

@@ -181,8 +181,7 @@ enum status table_next(struct table *t, void *target, bool *more, struct error *
 
 enum status table_drop(struct table *t, const char *column, const char *reason, struct error *err)
 {
-    int32_t field = column != NULL ? columns_field(&t->binding, column) : 0;
-    return drop(t, field, reason, t->strict, err);
+    return drop(t, columns_field(&t->binding, column), reason, t->strict, err);
 }
 
 enum status table_leave_out(struct table *t, const char *column, const char *reason,

@@ -11,16 +11,18 @@
 #include "traces/inputs.h"
 #include "traces/trace.h"
 
-/* Tasks by (job, task name): where each was read and what it said. Most jobs have one task, so a
- * job's first is found by its number and only further ones by hashing. */
+/* Where a task was read, and what it said. */
+struct seen_row {
+    int32_t job, task, file;
+    int64_t line;
+    uint64_t said; /* hash of the row's values */
+};
+/* Tasks by (job, task name). Most jobs have one task, so a job's first is found by its number and
+ * only further ones by hashing. */
 struct seen {
-    struct seen_row {
-        int32_t job, task, file;
-        int64_t line;
-        uint64_t said; /* hash of the row's values */
-    } * row;           /* (n) */
-    int32_t *first;    /* (n_jobs) a job's first row */
-    int32_t *slot;     /* (n_slots) open addressing over the n_more other rows, -1 free */
+    struct seen_row *row; /* (n) */
+    int32_t *first;       /* (n_jobs) a job's first row */
+    int32_t *slot;        /* (n_slots) open addressing over the n_more other rows, -1 free */
     size_t n, capacity, first_capacity, n_more, n_slots;
 };
 
@@ -57,7 +59,8 @@ enum status table_open_named(struct table *t, struct importer *im, struct input 
                              size_t size, struct error *err) MUST_USE;
 /* The next row without fault, read into target; *more is false after the last. */
 enum status table_next(struct table *t, void *target, bool *more, struct error *err) MUST_USE;
-/* The row just read is no good after all. column is a header of the format's table or NULL. */
+/* The row just read is no good after all. column is the header of the field that
+ * shows it. */
 enum status table_drop(struct table *t, const char *column, const char *reason,
                        struct error *err) MUST_USE;
 /* The same where the user asked for it: no fault, also with strict. */

@@ -57,7 +57,7 @@ struct import_report {
 struct trace {
     struct job_table jobs; /* closed */
     struct import_report report;
-    uint64_t hash;           /* of the decompressed bytes of all files, in order */
+    uint64_t hash;           /* of the decompressed bytes of all files, in the order read */
     struct node_spec *nodes; /* (n_nodes) the cluster the files describe (a PAI machine table) */
     int32_t n_nodes;
     double clock_hour_at_0; /* hour of the week at t = 0, Monday 00:00 is 0; NAN where not known */
@@ -78,7 +78,8 @@ void import_report_print(const struct import_report *r, FILE *to);
 enum status trace_write(const struct job_table *t, const char *path, struct error *err) MUST_USE;
 
 /* The PAI machine table (headerless or with header) alone, as a cluster; name of node i is the
- * machine's. gpu memory from the type's name where it is known, else 0. */
+ * machine's. gpu memory from the type's name where it is known, else 0. The caller frees them with
+ * node_specs_free. */
 enum status trace_read_machines(const char *path, struct node_spec **nodes, int32_t *n_nodes,
                                 struct error *err) MUST_USE;
 

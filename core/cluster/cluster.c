@@ -12,6 +12,7 @@ enum { MAX_NODES = 1 << 24, MAX_CARDS = 1 << 26 };
 
 #define NODE_COLUMNS(X)                                                                            \
     X(node_type)                                                                                   \
+    X(node_pool)                                                                                   \
     X(node_gpu_milli) X(node_cpu_milli) X(node_mem_mib) X(gpu_free_milli) X(cpu_free_milli)        \
         X(mem_free_mib) X(cards_free)
 #define CARD_COLUMNS(X)                                                                            \
@@ -23,6 +24,7 @@ void node_specs_free(struct node_spec *nodes, int32_t n)
     for (int32_t i = 0; nodes != NULL && i < n; i++) {
         free((void *)(uintptr_t)nodes[i].name);
         free((void *)(uintptr_t)nodes[i].gpu_type);
+        free((void *)(uintptr_t)nodes[i].pool);
     }
     free(nodes);
 }
@@ -66,12 +68,21 @@ static int32_t capped(int64_t value)
     return value < 0 || value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
+/* The id of a text that may be missing, -1 then; false when memory is out. */
+static bool name_id(struct names *names, const char *text, int32_t *id)
+{
+    *id = -1;
+    if (text == NULL || text[0] == '\0')
+        return true;
+    *id = names_add(names, text, strlen(text));
+    return *id >= 0;
+}
+
 static enum status add_nodes(struct cluster *c, const struct node_spec *spec, int32_t *node,
                              int32_t *card, struct error *err)
 {
-    bool typed = spec->gpu_type != NULL && spec->gpu_type[0] != '\0';
-    int32_t type = typed ? names_add(&c->gpu_types, spec->gpu_type, strlen(spec->gpu_type)) : -1;
-    if (typed && type < 0)
+    int32_t type, pool;
+    if (!name_id(&c->gpu_types, spec->gpu_type, &type) || !name_id(&c->pools, spec->pool, &pool))
         return fail_memory(err);
     for (int32_t i = 0; i < spec->count; i++, (*node)++) {
         char number[16];
@@ -84,6 +95,7 @@ static enum status add_nodes(struct cluster *c, const struct node_spec *spec, in
             return fail(err, ST_INPUT, "cluster: two nodes are named %s", name);
         c->node_card[*node] = *card;
         c->node_type[*node] = type;
+        c->node_pool[*node] = pool;
         c->node_gpu_milli[*node] = spec->n_gpus * 1000;
         c->node_cpu_milli[*node] = capped(spec->cpu_milli);
         c->node_mem_mib[*node] = capped(spec->mem_mib);
@@ -141,6 +153,7 @@ void cluster_free(struct cluster *c)
     free(c->seats);
     names_free(&c->names);
     names_free(&c->gpu_types);
+    names_free(&c->pools);
     *c = (struct cluster){0};
 }
 

@@ -23,6 +23,7 @@ struct node_spec {
     int32_t count, n_gpus;
     const char *name;     /* of the one node; NULL: numbered from 0 through the cluster */
     const char *gpu_type; /* "" where there is none */
+    const char *pool;     /* NULL where there is none */
     int64_t cpu_milli;    /* -1: not limited */
     int64_t mem_mib;      /* -1: not limited */
     int32_t gpu_mem_mib;  /* of each card; 0: not known, not limited */
@@ -42,10 +43,12 @@ struct cluster {
     enum share_mode share;
     struct names names;     /* of nodes; a node's row number is the id of its name */
     struct names gpu_types; /* ids of node_type */
+    struct names pools;     /* ids of node_pool */
 
     /* (n_nodes) */
-    int32_t *node_card;                                      /* (n_nodes + 1) first card */
-    int32_t *node_type;                                      /* id in gpu_types, -1 none */
+    int32_t *node_card; /* (n_nodes + 1) first card */
+    int32_t *node_type; /* id in gpu_types, -1 none */
+    int32_t *node_pool; /* id in pools, -1 none; a static part of the cluster */
     int32_t *node_gpu_milli, *node_cpu_milli, *node_mem_mib; /* capacity */
     int32_t *gpu_free_milli, *cpu_free_milli, *mem_free_mib; /* what is left */
     int32_t *cards_free;                                     /* cards nobody sits on */

@@ -9,12 +9,14 @@
 /* Every column once; the lists drive growing, regrouping and freeing. */
 #define JOB_COLUMNS(X)                                                                             \
     X(submit_us)                                                                                   \
-    X(user) X(group) X(queue) X(workload) X(config) X(priority) X(gpu_min) X(gpu_max) X(kind)      \
-        X(min_rate_frac) X(hint_us)
+    X(user)                                                                                        \
+    X(group)                                                                                       \
+    X(queue)                                                                                       \
+    X(workload) X(config) X(priority) X(gpu_min) X(gpu_max) X(kind) X(min_rate_frac) X(hint_us)
 #define TASK_COLUMNS(X)                                                                            \
     X(task_job)                                                                                    \
-    X(task_name) X(n_inst) X(gpu_milli) X(cpu_milli) X(mem_mib) X(gpu_mem_mib) X(gpu_type)         \
-        X(duration_us)
+    X(task_name)                                                                                   \
+    X(n_inst) X(gpu_milli) X(cpu_milli) X(mem_mib) X(gpu_mem_mib) X(gpu_type) X(duration_us)
 #define ENGINE_COLUMNS(X)                                                                          \
     X(status) X(start_us) X(finish_us) X(attained_milli_us) X(done_us) X(run_us) X(n_evicted)
 
@@ -104,9 +106,19 @@ int32_t jobs_add(struct job_table *t, const struct job_row *row)
     return job;
 }
 
+/* By duration, then file order. */
+static int by_duration(const void *a, const void *b, void *table)
+{
+    const struct job_table *t = table;
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    if (t->duration_us[x] != t->duration_us[y])
+        return t->duration_us[x] < t->duration_us[y] ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
 /* (n_tasks) the old row of each new row: by job, then duration, then file order. A counting sort
- * by job, then insertion inside the few tasks of a job. */
-static void task_order(const struct job_table *t, int32_t *order)
+ * by job, then a sort of the few tasks of each. */
+static void task_order(struct job_table *t, int32_t *order)
 {
     int32_t *next = t->task_begin;
     memset(next, 0, ((size_t)t->n_jobs + 1) * sizeof *next);
@@ -120,13 +132,9 @@ static void task_order(const struct job_table *t, int32_t *order)
         next[j] = next[j - 1];
     next[0] = 0;
     for (int32_t j = 0; j < t->n_jobs; j++)
-        for (int32_t i = next[j] + 1; i < next[j + 1]; i++)
-            for (int32_t k = i;
-                 k > next[j] && t->duration_us[order[k]] < t->duration_us[order[k - 1]]; k--) {
-                int32_t swap = order[k];
-                order[k] = order[k - 1];
-                order[k - 1] = swap;
-            }
+        if (next[j + 1] - next[j] > 1)
+            qsort_r(order + next[j], (size_t)(next[j + 1] - next[j]), sizeof *order, by_duration,
+                    t);
 }
 
 static void permute(void *column, size_t size, const int32_t *order, int32_t n, void *scratch)
@@ -145,6 +153,20 @@ static bool in_order(const int32_t *order, int32_t n)
     return true;
 }
 
+/* An elastic job's GPUs come and go one by one, each with its part of the CPU and host memory. */
+static void cut_elastic(struct job_table *t)
+{
+    for (int32_t k = 0; k < t->n_tasks; k++) {
+        int32_t cards = t->gpu_milli[k] / 1000;
+        if (t->gpu_max[t->task_job[k]] == 0 || cards < 2 || t->gpu_milli[k] % 1000 != 0)
+            continue;
+        t->n_inst[k] *= cards;
+        t->gpu_milli[k] = 1000;
+        t->cpu_milli[k] /= cards;
+        t->mem_mib[k] /= cards;
+    }
+}
+
 enum status jobs_close(struct job_table *t, struct error *err)
 {
     enum status status = ST_OK;
@@ -158,6 +180,7 @@ enum status jobs_close(struct job_table *t, struct error *err)
         goto out;
     }
     t->job_capacity = n;
+    cut_elastic(t);
     task_order(t, order);
     if (!in_order(order, t->n_tasks)) {
 #define PERMUTE(column) permute(t->column, sizeof *t->column, order, t->n_tasks, scratch);

@@ -41,7 +41,7 @@ struct job_row {
     int32_t cpu_milli, mem_mib,
         gpu_mem_mib; /* per instance, the last per GPU; 0 asks for nothing */
     int32_t gpu_type, task, user, group, queue, workload, config; /* ids in names */
-    int32_t gpu_min, gpu_max; /* devices of an elastic job; 0 where it is not elastic */
+    int32_t gpu_min, gpu_max; /* GPUs of an elastic job; 0 where it is not elastic */
     int32_t priority;
     enum job_kind kind;
     double min_rate_frac; /* NAN where the trace has none */
@@ -83,7 +83,9 @@ struct job_table {
  * the earliest, its names and kind the first row's). Returns the job, or -1 when memory is out. */
 int32_t jobs_add(struct job_table *t, const struct job_row *row);
 
-/* Groups tasks by job, sorts a job's tasks by duration and clears the engine's columns. */
+/* Cuts the tasks of elastic jobs into instances of one GPU each (they may sit anywhere and change
+ * in number), groups tasks by job, sorts a job's tasks by duration and clears the engine's columns.
+ */
 enum status jobs_close(struct job_table *t, struct error *err) MUST_USE;
 
 /* Puts the engine's columns back to "not yet submitted". */

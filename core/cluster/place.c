@@ -11,7 +11,8 @@ struct asking {
     struct cluster *c;
     const struct job_table *t;
     const struct place_rules *rules;
-    int32_t task, gpu, cards; /* cards per instance; 0 for a fraction, no GPU, or node-sum */
+    int32_t task, n_inst, gpu,
+        cards; /* cards per instance; 0 for a fraction, no GPU, or node-sum */
     bool shared;
 };
 
@@ -82,7 +83,8 @@ static int32_t room(const struct asking *a, int32_t node)
     int32_t type = a->rules->type_strict && a->t->gpu_type[a->task] >= 0
                        ? a->rules->type_id[a->t->gpu_type[a->task]]
                        : -2;
-    if (type != -2 && c->node_type[node] != type)
+    bool elsewhere = a->rules->pool >= 0 && c->node_pool[node] != a->rules->pool;
+    if (elsewhere || (type != -2 && c->node_type[node] != type))
         return 0;
     int32_t n = room_gpu(a, node);
     int32_t cpu = a->t->cpu_milli[a->task], mem = a->t->mem_mib[a->task];
@@ -202,7 +204,7 @@ static int32_t pick_node(const struct asking *a, int32_t left, int32_t last)
 static int32_t place_all(const struct asking *a, int32_t first, int32_t per_inst)
 {
     bool one_each = a->rules->mode == PLACE_SPREAD || a->rules->mode == PLACE_RANDOM;
-    int32_t n_inst = a->t->n_inst[a->task], n = 0, node = -1;
+    int32_t n_inst = a->n_inst, n = 0, node = -1;
     while (n < n_inst) {
         node = pick_node(a, n_inst - n, node);
         if (node < 0)
@@ -218,17 +220,18 @@ static int32_t place_all(const struct asking *a, int32_t first, int32_t per_inst
     return n;
 }
 
-int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task,
+int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task, int32_t n_inst,
                    const struct place_rules *rules, int32_t *n_seats, bool *out_of_memory)
 {
     int32_t gpu = t->gpu_milli[task], per_inst = cluster_seats_of_instance(c, gpu);
-    int64_t n = (int64_t)t->n_inst[task] * per_inst;
+    int64_t n = (int64_t)n_inst * per_inst;
     *out_of_memory = false;
     if ((c->share == SHARE_CARD && gpu > 1000 && gpu % 1000 != 0) || n > INT32_MAX / 2 ||
-        (rules->share_max <= 1 && (int64_t)t->n_inst[task] * gpu > c->gpu_idle_milli))
+        (rules->share_max <= 1 && (int64_t)n_inst * gpu > c->gpu_idle_milli))
         return -1;
     struct asking a = {
-        c, t, rules, task, gpu, gpu >= 1000 && c->share == SHARE_CARD ? per_inst : 0, false};
+        c,    t, rules, task, n_inst, gpu, gpu >= 1000 && c->share == SHARE_CARD ? per_inst : 0,
+        false};
     int32_t first = cluster_seats_new(c, (int32_t)n);
     if (first < 0) {
         *out_of_memory = true;
@@ -238,7 +241,7 @@ int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task,
     for (int attempt = 0; attempt < (rules->share_max > 1 && gpu > 0 ? 2 : 1); attempt++) {
         a.shared = attempt == 1;
         int32_t placed = place_all(&a, first, per_inst);
-        if (placed == t->n_inst[task])
+        if (placed == n_inst)
             return first;
         cluster_release(c, t, task, first, placed * per_inst);
     }

@@ -24,6 +24,7 @@ extern const char *const place_mode_names[]; /* NULL-terminated */
 
 struct place_rules {
     enum place_mode mode;
+    int32_t pool;              /* id in the cluster's pools: only its nodes; -1: any */
     int32_t share_max;         /* jobs on one card, 1 is exclusive */
     bool type_strict;          /* gpu_type is a requirement */
     const struct pairs *pairs; /* NULL: any two may share */
@@ -32,10 +33,10 @@ struct place_rules {
     gsl_rng *rng;              /* PLACE_RANDOM only */
 };
 
-/* Finds places for all instances of the task and takes them, all or none. Returns the first seat
+/* Finds places for n_inst instances of the task and takes them, all or none. Returns the first seat
  * of a run of *n_seats, or -1 when it does not fit (or memory is out: *out_of_memory).
  * Cost: O(nodes) per node visited. */
-int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task,
+int32_t place_task(struct cluster *c, const struct job_table *t, int32_t task, int32_t n_inst,
                    const struct place_rules *rules, int32_t *n_seats, bool *out_of_memory);
 
 #endif

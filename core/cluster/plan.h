@@ -9,22 +9,44 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/place.h"
 
-enum plan_kind { PLAN_START, PLAN_EVICT, PLAN_RELEASE };
+enum plan_kind {
+    PLAN_START,
+    PLAN_EVICT,
+    PLAN_RESIZE,
+    PLAN_SPEED,
+    PLAN_PROFILE,
+    PLAN_POOL,
+    PLAN_RELEASE
+};
 
 struct plan_entry {
     enum plan_kind kind;
-    int32_t job;
-    int32_t task; /* PLAN_RELEASE: the first task released; else unused */
+    int32_t job;  /* PLAN_POOL: the node */
+    int32_t task; /* the first task that had not ended; PLAN_POOL: the pool before */
+    union {
+        int64_t restart_us; /* PLAN_EVICT: what starting again will cost */
+        double speed;       /* PLAN_SPEED: the one before */
+        struct {
+            int64_t stay_us; /* PLAN_PROFILE */
+            bool ends_job;
+        } profile;
+    };
+};
+
+/* A run of seats; first -1 is none. */
+struct seats {
+    int32_t first, n;
 };
 
 struct plan {
     struct cluster *cluster;
     const struct job_table *jobs;
     struct place_rules rules;
-    int32_t *seat;    /* (n_tasks) first seat, -1 for none */
-    int32_t *n_seats; /* (n_tasks) */
-    int32_t *n_ended; /* (n_jobs) tasks that have ended: a restart leaves them out */
-    int32_t *parked;  /* (n_tasks) seats of an evicted task, kept until the plan is applied */
+    struct seats *at;     /* (n_tasks) where tasks sit now */
+    struct seats *parked; /* (n_tasks) where a task that leaves in this pass sat */
+    struct seats *side;   /* (n_jobs) where a job is being profiled */
+    int32_t *n_ended;     /* (n_jobs) tasks that have ended: a restart leaves them out */
+    double *speed;        /* (n_jobs) set by policies that bring their own; 1 at first */
     struct plan_entry *entry;
     size_t n, capacity;
     int64_t wake_us; /* earliest wake-up asked for; TIME_NEVER for none */
@@ -35,26 +57,45 @@ enum status plan_init(struct plan *p, struct cluster *c, const struct job_table 
                       struct place_rules rules, struct error *err) MUST_USE;
 void plan_free(struct plan *p);
 
-/* Places all tasks of a waiting job that have not ended, or none: false is a normal "no". */
+/* Places all tasks of a waiting job that have not ended, or none: false is a normal "no". Nodes of
+ * rules.pool only, where that is set. */
 bool plan_start(struct plan *p, int32_t job);
-/* The same on given nodes (n_inst of them for the job's only task); SHARE_NODE_SUM clusters.
- * The caller has made sure that it fits. */
-bool plan_start_on(struct plan *p, int32_t job, const int32_t *node);
+/* The same with n_inst instances instead of those asked for: an elastic job of one task. */
+bool plan_start_width(struct plan *p, int32_t job, int32_t n_inst);
+/* Starts a job of one task on given seats: n cards, or ~node where no card is meant, instance by
+ * instance. The caller has made sure that it fits or may share. */
+bool plan_start_at(struct plan *p, int32_t job, const int32_t *where, int32_t n);
 /* Sends a running job back to the queue: the policy's own queue, it is not announced again. At most
- * once a job and pass. */
-void plan_evict(struct plan *p, int32_t job);
+ * once a job and pass, and not together with a resize. restart_us is what starting again costs. */
+void plan_evict(struct plan *p, int32_t job, int64_t restart_us);
+/* Gives a running job of one task n_inst instances: the first ones stay where they are. False when
+ * there is no place for more; nothing has changed then. */
+bool plan_resize(struct plan *p, int32_t job, int32_t n_inst);
+/* From now on a running job advances at this speed (reference seconds per second), for policies
+ * that bring their own pair speeds (policy.sets_speed). */
+void plan_speed(struct plan *p, int32_t job, double speed);
+/* Lets a waiting job of one task run aside on these cards for stay_us, nothing of it kept, while it
+ * goes on waiting; or, with ends_job, for good: it ends there. Announced in view->profiled. */
+bool plan_profile(struct plan *p, int32_t job, const int32_t *where, int32_t n, int64_t stay_us,
+                  bool ends_job);
+/* Moves a node nobody sits on to another pool. */
+void plan_pool(struct plan *p, int32_t node, int32_t pool);
 /* Asks for a pass at that time even if nothing happens until then. */
 void plan_wake(struct plan *p, int64_t time_us);
 
 /* What-if: a running job's seats are free from here on. Must be undone before the pass ends. */
 void plan_release(struct plan *p, int32_t job);
 
+/* Instances a running task has now. */
+int32_t plan_width(const struct plan *p, int32_t task);
+
 static inline size_t plan_mark(const struct plan *p) { return p->n; }
 /* Takes back everything after the mark, newest first. */
 void plan_undo(struct plan *p, size_t mark);
 
-/* The engine's side: an ended task gives its seats back. */
+/* The engine's side: an ended task, or a profiled job, gives its seats back. */
 void plan_end_task(struct plan *p, int32_t task);
+void plan_end_profile(struct plan *p, int32_t job);
 /* The engine's side: forgets the log once it is applied and drops parked seats. */
 void plan_clear(struct plan *p);
 

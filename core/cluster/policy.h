@@ -9,6 +9,7 @@
 #include "core/base/arena.h"
 #include "core/base/param.h"
 #include "core/base/status.h"
+#include "core/base/table.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/job.h"
 #include "core/cluster/plan.h"
@@ -22,6 +23,7 @@ struct stay {
     int64_t held_since_us; /* attained_milli_us counts up to here */
     int64_t held_milli;    /* GPUs held now */
     int64_t start_us;      /* when this stay on these cards began */
+    int64_t restart_us;    /* what starting again will cost a job that was evicted */
     int32_t next, prev;    /* running jobs in order of start, -1 ends */
     bool dirty;            /* the engine must look at its rate again */
 };
@@ -35,10 +37,14 @@ struct view {
     int32_t n_arrived;
     const int32_t *finished; /* (n_finished) gave GPUs back since the last pass, in order */
     int32_t n_finished;
-    int32_t running_first;   /* running jobs in order of start, then stay[job].next; -1 ends */
-    const struct stay *stay; /* (n_jobs) of running jobs */
-    int64_t restart_us;      /* what a preempted job pays when it starts again */
-    struct arena *scratch;   /* reset after the pass */
+    const int32_t *profiled; /* (n_profiled) their time aside ended since the last pass, in order */
+    int32_t n_profiled;
+    int32_t running_first;      /* running jobs in order of start, then stay[job].next; -1 ends */
+    const struct stay *stay;    /* (n_jobs) of running jobs */
+    const struct table *tables; /* the CSV files named by the settings in policy.tables, in that
+                                   order; no rows where the setting is empty */
+    int64_t restart_us;         /* what a preempted job pays when it starts again */
+    struct arena *scratch;      /* reset after the pass */
 };
 
 /* Reference work done by now. */
@@ -63,7 +69,13 @@ struct policy {
     const struct param *params; /* keys are prefixed with the policy's name; NULL for none */
     size_t config_size;
     size_t state_size;
-    bool node_sum; /* needs a cluster with share = node-sum */
+    const char *const *tables; /* NULL-terminated: settings that name CSV files; NULL for none */
+    bool profiles;             /* may run jobs aside with plan_profile */
+    bool sets_speed; /* brings its own pair speeds with plan_speed; the run's truth is not asked */
+    int64_t tick_us; /* 0: exact progress. Else progress is made in whole ticks by repeated
+                        subtraction, a job ends at the tick after the one that left nothing, and a
+                        restart is work added: a simulator that ticks, reproduced */
+    bool node_sum;   /* needs a cluster with share = node-sum */
     enum status (*prepare)(const void *config, struct preparation *p, struct error *err);
     enum status (*init)(void *state, const void *config, const struct view *v,
                         const struct place_rules *rules, struct arena *arena, struct error *err);

@@ -33,14 +33,14 @@ static struct victim *victims_of(const struct view *v, preempt_key_fn key, const
 }
 
 /* Evicts one after another until the job fits; leaves everything as it was when it never does. */
-static bool start_evicting(struct plan *plan, int32_t job, int64_t limit, struct victim *victim,
-                           int32_t n)
+static bool start_evicting(const struct view *v, struct plan *plan, int32_t job, int64_t limit,
+                           struct victim *victim, int32_t n)
 {
     size_t mark = plan_mark(plan);
     for (int32_t i = 0; i < n && victim[i].key > limit; i++) {
         if (victim[i].gone)
             continue;
-        plan_evict(plan, victim[i].job);
+        plan_evict(plan, victim[i].job, v->restart_us);
         if (plan_start(plan, job))
             return true;
     }
@@ -63,7 +63,7 @@ void preempt_walk(struct waitq *q, const struct view *v, struct plan *plan, pree
             victim = victims_of(v, key, context, &n);
         size_t mark = plan_mark(plan);
         int64_t limit = key(context, v, job) + margin;
-        if (victim == NULL || !start_evicting(plan, job, limit, victim, n)) {
+        if (victim == NULL || !start_evicting(v, plan, job, limit, victim, n)) {
             plan->failed = plan->failed || victim == NULL;
             waitq_block(q);
             continue;

@@ -200,7 +200,8 @@ static void sample_cell(const void *from, int64_t i, int column, sqlite3_context
     X(gpu, if (s->first_gpu >= 0) sqlite3_result_int(out, s->first_gpu))                           \
     X(n_gpus, sqlite3_result_int(out, s->n_gpus))                                                  \
     X(n_inst, sqlite3_result_int(out, s->n_inst))                                                  \
-    X(share_milli, sqlite3_result_int(out, t->gpu_milli[s->task]))
+    X(share_milli, sqlite3_result_int(out, t->gpu_milli[s->task]))                                 \
+    X(kind, cell_text(out, span_kind_names[s->kind]))
 // clang-format on
 
 static void span_cell(const void *from, int64_t i, int column, sqlite3_context *out)

@@ -31,6 +31,7 @@ const char schema_sql[] =
     " id INTEGER NOT NULL, job INTEGER NOT NULL, task INTEGER NOT NULL, task_name,"
     " start_us INTEGER NOT NULL, end_us INTEGER NOT NULL, node INTEGER NOT NULL, gpu INTEGER,"
     " n_gpus INTEGER NOT NULL, n_inst INTEGER NOT NULL, share_milli INTEGER NOT NULL,"
+    " kind TEXT NOT NULL,"
     " PRIMARY KEY(run, id)) WITHOUT ROWID;"
     "CREATE TABLE event(" OF_RUN
     " id INTEGER NOT NULL, time_us INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER, text TEXT,"

@@ -76,9 +76,9 @@ static enum status parse_spec(const char *text, struct cluster_desc *d, struct e
 static enum status parse_pai_sim(const char *text, struct cluster_desc *d, struct error *err)
 {
     static const struct node_spec hetero[] = {
-        {16, 0, NULL, "CPU", 96000, -1, 0},  {56, 8, NULL, "MISC", 96000, -1, 0},
-        {100, 2, NULL, "T4", 96000, -1, 0},  {160, 2, NULL, "P100", 64000, -1, 0},
-        {48, 8, NULL, "V100", 96000, -1, 0},
+        {16, 0, NULL, "CPU", NULL, 96000, -1, 0},  {56, 8, NULL, "MISC", NULL, 96000, -1, 0},
+        {100, 2, NULL, "T4", NULL, 96000, -1, 0},  {160, 2, NULL, "P100", NULL, 64000, -1, 0},
+        {48, 8, NULL, "V100", NULL, 96000, -1, 0},
     };
     const int32_t n_hetero = sizeof hetero / sizeof *hetero;
     int32_t nodes = 0, gpus = 0;
@@ -181,7 +181,7 @@ static enum status json_text(struct cluster_desc *d, const json_t *object, const
 static enum status parse_node(json_t *object, struct cluster_desc *d, struct error *err)
 {
     static const char *const keys[] = {"count", "cpu_cores", "gpu_mem_gib", "gpu_type",
-                                       "gpus",  "mem_gib",   "name"};
+                                       "gpus",  "mem_gib",   "name",        "pool"};
     if (!json_is_object(object))
         return fail(err, ST_USAGE, "want an object with %s",
                     "count, gpus, gpu_type, cpu_cores, mem_gib");
@@ -195,6 +195,7 @@ static enum status parse_node(json_t *object, struct cluster_desc *d, struct err
     *node = plain_node((int32_t)count, (int32_t)gpus);
     TRY(json_text(d, object, "gpu_type", "", &node->gpu_type, err));
     TRY(json_text(d, object, "name", NULL, &node->name, err));
+    TRY(json_text(d, object, "pool", NULL, &node->pool, err));
     TRY(json_number_of(object, "cpu_cores", 1000, 2e9, -1, &node->cpu_milli, err));
     TRY(json_number_of(object, "mem_gib", 1024, 2e9, -1, &node->mem_mib, err));
     TRY(json_number_of(object, "gpu_mem_gib", 1024, 2e9, gpu_type_mem_mib(node->gpu_type), &gpu_mem,
@@ -207,7 +208,7 @@ static enum status parse_node(json_t *object, struct cluster_desc *d, struct err
 }
 
 /* {"share": "card" | "node-sum", "nodes": [{"count", "gpus", "gpu_type", "cpu_cores", "mem_gib",
- * "gpu_mem_gib", "name"}, …]}. What is left out is not limited. */
+ * "gpu_mem_gib", "name", "pool"}, …]}. What is left out is not limited. */
 static enum status parse_json(const char *path, struct cluster_desc *d, struct error *err)
 {
     static const char *const keys[] = {"nodes", "share"};

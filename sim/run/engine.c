@@ -2,7 +2,9 @@
 
 #include "core/cluster/waitq.h"
 #include "sim/run/eventq.h"
+#include "sim/run/rates.h"
 #include "sim/run/sampler.h"
+#include "sim/run/spans.h"
 
 #include <assert.h>
 #include <math.h>
@@ -15,7 +17,8 @@ struct engine {
     struct job_table *jobs;
     struct cluster *cluster;
     struct plan plan;
-    struct eventq queue; /* owner n_jobs is the policy's wake-up */
+    struct eventq queue; /* owner job: its next task ends; n_jobs: the policy's wake-up; n_jobs + 1
+                            + job: its time aside is over */
     struct sampler sampler;
     struct view view;
     struct arena arena, scratch;
@@ -29,8 +32,13 @@ struct engine {
     bool *holdable; /* (n_shapes) an empty cluster could hold it */
     int32_t *shape; /* (n_jobs) */
 
-    int32_t *arrived, *finished; /* since the last pass */
-    int32_t *dirty;              /* jobs whose rate must be looked at again */
+    int32_t *arrived, *finished, *profiled; /* since the last pass */
+    struct aside {
+        int64_t start_us;
+        bool ends_job;
+    } * aside;      /* (n_jobs) jobs being profiled; NULL where the policy does not */
+    double *left_s; /* (n_jobs) what is left at since_us, under ticked progress; else NULL */
+    int32_t *dirty; /* jobs whose rate must be looked at again */
     int32_t n_dirty;
     struct stay *stay;      /* (n_jobs) */
     int32_t last;           /* of the running jobs, in order of start */
@@ -43,8 +51,12 @@ static bool next_instant(const struct engine *e, int64_t *time_us);
 static void on_arrive(struct engine *e, int32_t job);
 static enum status schedule(struct engine *e, struct error *err);
 static void start(struct engine *e, int32_t job);
+static void mark_dirty(struct engine *e, int32_t job);
 static void rerate(struct engine *e);
-static void evict(struct engine *e, int32_t job, int32_t first_task);
+static void evict(struct engine *e, const struct plan_entry *entry);
+static void resize(struct engine *e, int32_t job, int32_t task);
+static void set_aside(struct engine *e, const struct plan_entry *entry);
+static enum status end_aside(struct engine *e, int32_t job, struct error *err);
 static enum status on_finish(struct engine *e, int32_t job, struct error *err);
 static enum status finish_run(struct engine *e, struct error *err);
 
@@ -70,6 +82,8 @@ enum status engine_run(const struct engine_setup *s, struct run_log *out, struct
             out->n_events++;
             if (owner < e.jobs->n_jobs)
                 TRY_OUT(on_finish(&e, owner, err));
+            else if (owner > e.jobs->n_jobs)
+                TRY_OUT(end_aside(&e, owner - e.jobs->n_jobs - 1, err));
         }
         while (e.n_arrived < e.jobs->n_jobs && e.jobs->submit_us[e.order[e.n_arrived]] == time_us) {
             out->n_events++;
@@ -149,9 +163,11 @@ static enum status find_holdable(struct engine *e, struct error *err)
 static bool columns_new(struct engine *e)
 {
     size_t n = (size_t)e->jobs->n_jobs + 1;
-#define COLUMN(name) &&(e->name = arena_alloc(&e->arena, n, sizeof *e->name)) != NULL
-    return true COLUMN(order) COLUMN(shape) COLUMN(arrived) COLUMN(finished) COLUMN(dirty)
-        COLUMN(stay);
+    const struct policy *policy = e->s->policy;
+#define COLUMN(name) ((e->name = arena_alloc(&e->arena, n, sizeof *e->name)) != NULL)
+    return COLUMN(order) && COLUMN(shape) && COLUMN(arrived) && COLUMN(finished) && COLUMN(dirty) &&
+           COLUMN(stay) && (!policy->profiles || (COLUMN(profiled) && COLUMN(aside))) &&
+           (policy->tick_us == 0 || COLUMN(left_s));
 #undef COLUMN
 }
 
@@ -160,11 +176,14 @@ static enum status begin(struct engine *e, struct error *err)
     const struct policy *policy = e->s->policy;
     jobs_reset(e->jobs);
     TRY(plan_init(&e->plan, e->cluster, e->jobs, e->s->rules, err));
-    TRY(eventq_init(&e->queue, e->jobs->n_jobs + 1, err));
+    int32_t n_owners = e->jobs->n_jobs + 1 + (policy->profiles ? e->jobs->n_jobs : 0);
+    TRY(eventq_init(&e->queue, n_owners, err));
     if (!columns_new(e))
         return fail_memory(err);
     sort_arrivals(e);
     TRY(find_holdable(e, err));
+    for (int32_t j = 0; e->left_s != NULL && j < e->jobs->n_jobs; j++)
+        e->left_s[j] = s_of_us(job_duration_us(e->jobs, j));
     const struct job_table *t = e->jobs;
     int64_t first_us = t->n_jobs > 0 ? t->submit_us[e->order[0]] : 0;
     int64_t last_us = t->n_jobs > 0 ? t->submit_us[e->order[t->n_jobs - 1]] : 0;
@@ -175,8 +194,10 @@ static enum status begin(struct engine *e, struct error *err)
                             .cluster = e->cluster,
                             .arrived = e->arrived,
                             .finished = e->finished,
+                            .profiled = e->profiled,
                             .running_first = -1,
                             .stay = e->stay,
+                            .tables = e->s->tables,
                             .restart_us = e->s->restart_us,
                             .scratch = &e->scratch};
     e->state = arena_alloc(&e->arena, 1, policy->state_size);
@@ -236,14 +257,18 @@ static enum status schedule(struct engine *e, struct error *err)
     sampler_decided(&e->sampler, timed ? seconds_now() - begin_s : -1);
     arena_reset(&e->scratch, mark);
     e->log->n_passes++;
-    e->view.n_arrived = e->view.n_finished = 0;
+    e->view.n_arrived = e->view.n_finished = e->view.n_profiled = 0;
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < e->plan.n; i++) {
         const struct plan_entry *entry = &e->plan.entry[i];
         switch (entry->kind) {
         case PLAN_START: start(e, entry->job); break;
-        case PLAN_EVICT: evict(e, entry->job, entry->task); break;
+        case PLAN_EVICT: evict(e, entry); break;
+        case PLAN_RESIZE: resize(e, entry->job, entry->task); break;
+        case PLAN_SPEED: mark_dirty(e, entry->job); break;
+        case PLAN_PROFILE: set_aside(e, entry); break;
+        case PLAN_POOL: break;
         case PLAN_RELEASE: break; /* plan_clear asserts that none is left */
         }
     }
@@ -264,12 +289,12 @@ static void mark_dirty(struct engine *e, int32_t job)
 }
 
 /* Everybody on the cards of these seats runs at another rate from now on. */
-static void mark_neighbours(struct engine *e, int32_t first, int32_t n)
+static void mark_neighbours(struct engine *e, struct seats at)
 {
-    if (e->s->truth == TRUTH_NONE)
+    if (e->s->truth == TRUTH_NONE || e->s->policy->sets_speed)
         return;
     const struct cluster *c = e->cluster;
-    for (int32_t i = first; i < first + n; i++)
+    for (int32_t i = at.first; i < at.first + at.n; i++)
         if (c->seats[i].where >= 0)
             for (int32_t s = c->card_seat[c->seats[i].where]; s >= 0; s = c->seats[s].next)
                 mark_dirty(e, e->jobs->task_job[c->seats[s].task]);
@@ -284,13 +309,23 @@ static void hold(struct engine *e, int32_t job, int64_t milli)
     e->stay[job].held_milli = milli;
 }
 
-/* Of the tasks that have not ended. */
+/* What the tasks that have not ended asked for. */
 static int64_t asked_milli(const struct engine *e, int32_t job)
 {
     const struct job_table *t = e->jobs;
     int64_t sum = 0;
     for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
         sum += (int64_t)t->n_inst[k] * t->gpu_milli[k];
+    return sum;
+}
+
+/* What the tasks that have not ended hold. */
+static int64_t sitting_milli(const struct engine *e, int32_t job)
+{
+    const struct job_table *t = e->jobs;
+    int64_t sum = 0;
+    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
+        sum += (int64_t)plan_width(&e->plan, k) * t->gpu_milli[k];
     return sum;
 }
 
@@ -304,9 +339,9 @@ static void start(struct engine *e, int32_t job)
     if (t->start_us[job] == TIME_NEVER)
         t->start_us[job] = e->now_us;
     e->stay[job].start_us = e->stay[job].held_since_us = e->now_us;
-    e->stay[job].since_us = e->now_us + (t->n_evicted[job] > 0 ? e->s->restart_us : 0);
+    e->stay[job].since_us = e->now_us + (e->left_s == NULL ? e->stay[job].restart_us : 0);
     e->stay[job].speed = 0;
-    hold(e, job, asked_milli(e, job));
+    hold(e, job, sitting_milli(e, job));
     e->stay[job].prev = e->last;
     e->stay[job].next = -1;
     if (e->last >= 0)
@@ -316,31 +351,7 @@ static void start(struct engine *e, int32_t job)
     e->last = job;
     mark_dirty(e, job);
     for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
-        mark_neighbours(e, e->plan.seat[k], e->plan.n_seats[k]);
-}
-
-/* What a gang keeps of its speed: its slowest member's, each slowed by every neighbour in turn. */
-static double kept_speed(const struct engine *e, int32_t job)
-{
-    const struct job_table *t = e->jobs;
-    const struct cluster *c = e->cluster;
-    const struct place_rules *rules = &e->plan.rules;
-    double slowest = INFINITY;
-    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
-        for (int32_t i = 0; i < e->plan.n_seats[k]; i++) {
-            double kept = 1;
-            int32_t where = c->seats[e->plan.seat[k] + i].where;
-            for (int32_t s = where >= 0 ? c->card_seat[where] : -1; s >= 0; s = c->seats[s].next) {
-                int32_t other = t->task_job[c->seats[s].task];
-                if (other != job && t->workload[job] >= 0 && t->workload[other] >= 0) {
-                    double one = pairs_speed(rules->pairs, rules->pair_id[t->workload[job]],
-                                             rules->pair_id[t->workload[other]]);
-                    kept *= isnan(one) ? 1 : one;
-                }
-            }
-            slowest = kept < slowest ? kept : slowest;
-        }
-    return isfinite(slowest) ? slowest : 1;
+        mark_neighbours(e, e->plan.at[k]);
 }
 
 /* Progress up to now. */
@@ -348,18 +359,37 @@ static void integrate(struct engine *e, int32_t job)
 {
     if (e->now_us <= e->stay[job].since_us)
         return;
-    int64_t elapsed_us = e->now_us - e->stay[job].since_us;
-    e->jobs->done_us[job] += (double)elapsed_us * e->stay[job].speed;
+    struct stay *stay = &e->stay[job];
+    int64_t elapsed_us = e->now_us - stay->since_us;
+    e->jobs->done_us[job] += (double)elapsed_us * stay->speed;
     e->jobs->run_us[job] += elapsed_us;
-    e->stay[job].since_us = e->now_us;
+    stay->since_us = e->now_us;
+    if (e->left_s != NULL)
+        e->left_s[job] =
+            ticks_advance(e->left_s[job], stay->speed, elapsed_us / e->s->policy->tick_us);
 }
 
-/* A finish time is rounded up to the next microsecond; a nanosecond of slack keeps the rounding of
- * doubles from costing one. */
-static int64_t time_for(double left_us, double speed)
+/* When the next task of the job will have ended at its present speed. */
+static int64_t next_end_us(const struct engine *e, int32_t job)
 {
-    double us = ceil(left_us / speed - 1e-3);
-    return us > 0 ? (int64_t)us : 0;
+    const struct stay *stay = &e->stay[job];
+    if (e->left_s != NULL)
+        return stay->since_us + e->s->policy->tick_us * ticks_to_end(e->left_s[job], stay->speed);
+    int32_t task = e->jobs->task_begin[job] + e->plan.n_ended[job];
+    double left_us = (double)e->jobs->duration_us[task] - e->jobs->done_us[job];
+    return stay->since_us + time_for(left_us, stay->speed);
+}
+
+/* The speed by the policy's word or the truth's, times what an elastic job's width is worth. */
+static double speed_of(const struct engine *e, int32_t job)
+{
+    double speed = e->s->policy->sets_speed     ? e->plan.speed[job]
+                   : e->s->truth == TRUTH_TABLE ? kept_speed(&e->plan, job)
+                                                : 1;
+    if (e->jobs->gpu_max[job] == 0)
+        return speed;
+    int32_t task = e->jobs->task_begin[job];
+    return speed * pow((double)plan_width(&e->plan, task) / e->jobs->n_inst[task], e->s->scale_exp);
 }
 
 static void rerate(struct engine *e)
@@ -370,51 +400,14 @@ static void rerate(struct engine *e)
         if (e->jobs->status[job] != JOB_RUNNING)
             continue;
         integrate(e, job);
-        double speed = e->s->truth == TRUTH_NONE ? 1 : kept_speed(e, job);
+        double speed = speed_of(e, job);
         if (speed == e->stay[job].speed && e->queue.at[job] >= 0)
             continue;
-        e->work_rate_milli += (speed - e->stay[job].speed) * (double)e->stay[job].held_milli;
+        e->work_rate_milli += (speed - e->stay[job].speed) * (double)asked_milli(e, job);
         e->stay[job].speed = speed;
-        int32_t task = e->jobs->task_begin[job] + e->plan.n_ended[job];
-        double left_us = (double)e->jobs->duration_us[task] - e->jobs->done_us[job];
-        eventq_set(&e->queue, job, e->stay[job].since_us + time_for(left_us, speed), EV_FINISH);
+        eventq_set(&e->queue, job, next_end_us(e, job), EV_FINISH);
     }
     e->n_dirty = 0;
-}
-
-static bool add_span(struct engine *e, const struct span *span)
-{
-    struct run_log *l = e->log;
-    if (!ARRAY_GROW(l->span, l->span_capacity, l->n_spans + 1))
-        return false;
-    l->span[l->n_spans++] = *span;
-    return true;
-}
-
-/* The bars of a task that leaves these seats now: cards side by side on one node are one bar. */
-static bool record_spans(struct engine *e, int32_t task, int32_t first, int32_t n)
-{
-    const struct cluster *c = e->cluster;
-    int32_t per_inst = cluster_seats_of_instance(c, e->jobs->gpu_milli[task]);
-    int64_t start_us = e->stay[e->jobs->task_job[task]].start_us;
-    struct span bar = {.n_inst = 0};
-    int32_t before = -1;
-    for (int32_t i = 0; i < n; i++) {
-        int32_t where = c->seats[first + i].where, node = seat_node(c, where);
-        bool card = where >= 0, joined = i > 0 && node == bar.node &&
-                                         (where == before || (card && where == before + 1));
-        if (!joined) {
-            if (i > 0 && !add_span(e, &bar))
-                return false;
-            bar = (struct span){
-                start_us, e->now_us, task, node, card ? where - c->node_card[node] : -1, card, 0};
-        } else if (where != before) {
-            bar.n_gpus++;
-        }
-        bar.n_inst += i % per_inst == 0;
-        before = where;
-    }
-    return n == 0 || add_span(e, &bar);
 }
 
 /* The job leaves the list of those that run. */
@@ -430,27 +423,95 @@ static void stop_running(struct engine *e, int32_t job)
     else
         e->view.running_first = next;
     e->n_running--;
-    e->work_rate_milli -= e->stay[job].speed * (double)e->stay[job].held_milli;
+    e->work_rate_milli -= e->stay[job].speed * (double)asked_milli(e, job);
     e->stay[job].speed = 0;
     hold(e, job, 0);
 }
 
-static void evict(struct engine *e, int32_t job, int32_t first_task)
+static bool record(struct engine *e, int32_t task, struct seats at)
+{
+    struct span bar = {.start_us = e->stay[e->jobs->task_job[task]].start_us,
+                       .end_us = e->now_us,
+                       .task = task,
+                       .kind = SPAN_RUN};
+    return spans_record(e->log, e->cluster, e->jobs, at, &bar);
+}
+
+static void evict(struct engine *e, const struct plan_entry *entry)
 {
     struct job_table *t = e->jobs;
+    int32_t job = entry->job;
     integrate(e, job);
-    for (int32_t k = first_task; k < t->task_begin[job + 1]; k++) {
-        if (!record_spans(e, k, e->plan.parked[k], e->plan.n_seats[k]))
-            e->plan.failed = true;
-        mark_neighbours(e, e->plan.parked[k], e->plan.n_seats[k]);
+    for (int32_t k = entry->task; k < t->task_begin[job + 1]; k++) {
+        e->plan.failed = !record(e, k, e->plan.parked[k]) || e->plan.failed;
+        mark_neighbours(e, e->plan.parked[k]);
     }
     stop_running(e, job);
     eventq_drop(&e->queue, job);
+    e->stay[job].restart_us = entry->restart_us;
+    if (e->left_s != NULL) {
+        e->left_s[job] += s_of_us(entry->restart_us);
+        t->done_us[job] -= (double)entry->restart_us;
+    }
     t->status[job] = JOB_WAITING;
     t->n_evicted[job]++;
     e->n_waiting++;
     e->log->n_evictions++;
     note(e, HAP_EVICT, job, "sent back to the queue by the policy");
+}
+
+static void resize(struct engine *e, int32_t job, int32_t task)
+{
+    integrate(e, job);
+    e->plan.failed = !record(e, task, e->plan.parked[task]) || e->plan.failed;
+    e->stay[job].start_us = e->now_us;
+    hold(e, job, sitting_milli(e, job));
+    mark_dirty(e, job);
+    mark_neighbours(e, e->plan.parked[task]);
+    mark_neighbours(e, e->plan.at[task]);
+    e->log->n_resizes++;
+}
+
+/* A waiting job runs aside: nothing of it is kept, or it is all that there is to run. */
+static void set_aside(struct engine *e, const struct plan_entry *entry)
+{
+    int32_t job = entry->job;
+    e->aside[job] = (struct aside){e->now_us, entry->profile.ends_job};
+    eventq_set(&e->queue, e->jobs->n_jobs + 1 + job, e->now_us + entry->profile.stay_us, EV_FINISH);
+    if (!entry->profile.ends_job)
+        return;
+    e->jobs->start_us[job] = e->now_us;
+    e->jobs->status[job] = JOB_RUNNING;
+    e->n_waiting--;
+    e->n_running++;
+}
+
+static enum status end_aside(struct engine *e, int32_t job, struct error *err)
+{
+    struct job_table *t = e->jobs;
+    int32_t task = t->task_begin[job];
+    struct seats at = e->plan.side[job];
+    int64_t milli = (int64_t)t->n_inst[task] * t->gpu_milli[task];
+    int64_t stay_us = e->now_us - e->aside[job].start_us;
+    struct span bar = {.start_us = e->aside[job].start_us,
+                       .end_us = e->now_us,
+                       .task = task,
+                       .kind = SPAN_PROFILE};
+    if (!spans_record(e->log, e->cluster, t, at, &bar))
+        return fail_memory(err);
+    plan_end_profile(&e->plan, job);
+    e->log->profiled_gpu_s += (double)milli / 1e3 * s_of_us(stay_us);
+    e->profiled[e->view.n_profiled++] = job;
+    if (!e->aside[job].ends_job)
+        return ST_OK;
+    t->attained_milli_us[job] += milli * stay_us;
+    t->done_us[job] = (double)t->duration_us[task];
+    t->run_us[job] = stay_us;
+    t->status[job] = JOB_DONE;
+    t->finish_us[job] = e->now_us;
+    e->n_running--;
+    e->n_ended++;
+    return ST_OK;
 }
 
 /* Tasks whose work is done end; with the last of them the job. */
@@ -460,18 +521,18 @@ static enum status on_finish(struct engine *e, int32_t job, struct error *err)
     integrate(e, job);
     int32_t task = t->task_begin[job] + e->plan.n_ended[job], end = t->task_begin[job + 1];
     int64_t duration_us = t->duration_us[task];
+    e->work_rate_milli -= e->stay[job].speed * (double)asked_milli(e, job);
+    e->stay[job].speed = 0; /* the tasks that go on get theirs from rerate */
     t->done_us[job] = (double)duration_us;
     for (; task < end && t->duration_us[task] == duration_us; task++) {
-        if (!record_spans(e, task, e->plan.seat[task], e->plan.n_seats[task]))
+        if (!record(e, task, e->plan.at[task]))
             return fail_memory(err);
-        mark_neighbours(e, e->plan.seat[task], e->plan.n_seats[task]);
+        mark_neighbours(e, e->plan.at[task]);
         plan_end_task(&e->plan, task);
     }
     e->finished[e->view.n_finished++] = job;
     if (task < end) {
-        int64_t left_milli = asked_milli(e, job);
-        e->work_rate_milli -= e->stay[job].speed * (double)(e->stay[job].held_milli - left_milli);
-        hold(e, job, left_milli);
+        hold(e, job, sitting_milli(e, job));
         mark_dirty(e, job);
         return ST_OK;
     }
@@ -492,7 +553,7 @@ static enum status finish_run(struct engine *e, struct error *err)
         integrate(e, j);
         hold(e, j, 0);
         for (int32_t k = t->task_begin[j] + e->plan.n_ended[j]; k < t->task_begin[j + 1]; k++)
-            if (!record_spans(e, k, e->plan.seat[k], e->plan.n_seats[k]))
+            if (!record(e, k, e->plan.at[k]))
                 return fail_memory(err);
     }
     for (int32_t j = 0; j < t->n_jobs; j++)

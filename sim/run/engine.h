@@ -17,10 +17,12 @@ enum truth { TRUTH_NONE, TRUTH_TABLE };
 struct engine_setup {
     const struct policy *policy;
     const void *policy_config;
-    struct job_table *jobs;  /* closed; its engine columns are written */
-    struct cluster *cluster; /* empty */
+    const struct table *tables; /* as policy.tables names them */
+    struct job_table *jobs;     /* closed; its engine columns are written */
+    struct cluster *cluster;    /* empty */
     struct place_rules rules;
     enum truth truth;   /* TRUTH_TABLE reads rules.pairs */
+    double scale_exp;   /* an elastic job on n of its n0 instances runs at (n / n0)^scale_exp */
     int64_t restart_us; /* no progress for this long after a preempted job starts again */
     int64_t window_lo_us,
         window_hi_us;            /* held_gpu_s and held_mem count inside; equal: the whole run */

@@ -168,8 +168,8 @@ enum status metrics_of(const struct job_table *t, const struct cluster *c, const
     value[METRIC_gpu_seconds] = s.held_gpu_s;
     value[METRIC_preemptions] = (double)l->n_evictions;
     value[METRIC_migrations] = 0;
-    value[METRIC_reconfigs] = 0;
-    value[METRIC_profiling_gpu_s] = 0;
+    value[METRIC_reconfigs] = (double)l->n_resizes;
+    value[METRIC_profiling_gpu_s] = l->profiled_gpu_s;
     value[METRIC_passes] = (double)l->n_passes;
     value[METRIC_events] = (double)l->n_events;
     if (s.n_done > 0) {

@@ -6,7 +6,9 @@
 #include "sim/run/pairs_file.h"
 #include "traces/account.h"
 #include "traces/synth.h"
+#include "traces/table_file.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,10 @@
 enum { EMBEDDED_GPUS = 64, EMBEDDED_SEED = 1 };
 
 /* What lives only while the run does. */
+enum { TABLES_MAX = 8 };
+
 struct run_parts {
+    struct table tables[TABLES_MAX]; /* the CSV files the policy asks for */
     struct pairs pairs;
     gsl_rng *rng;
     struct window window;
@@ -133,8 +138,8 @@ static enum status rules_of(const struct run_request *q, const struct policy *po
                             const struct job_table *t, const struct cluster *c,
                             struct run_parts *parts, struct place_rules *out, struct error *err)
 {
-    *out = (struct place_rules){.mode = (enum place_mode)q->run.place,
-                                .share_max = (int32_t)q->share.max_jobs};
+    *out = (struct place_rules){
+        .mode = (enum place_mode)q->run.place, .pool = -1, .share_max = (int32_t)q->share.max_jobs};
     enum type_match match = (enum type_match)q->run.gpu_type_match;
     out->type_strict =
         match == MATCH_STRICT || (match == MATCH_AUTO && c->gpu_types.n > 1 && !policy->node_sum);
@@ -214,15 +219,35 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
     return rescale(q, &out->trace.jobs, &out->cluster, err);
 }
 
+/* Reads the files that settings of the policy name; an empty setting is an empty table. */
+static enum status read_tables(const struct run_request *q, const struct policy *policy,
+                               struct run_parts *parts, struct error *err)
+{
+    for (int i = 0; policy->tables != NULL && policy->tables[i] != NULL; i++) {
+        assert(i < TABLES_MAX);
+        for (const struct param *p = policy->params; p->name != NULL; p++) {
+            char text[64];
+            if (strcmp(p->name, policy->tables[i]) != 0)
+                continue;
+            const char *path = param_text(p, config_of(q, policy), text);
+            if (path[0] != '\0')
+                TRY(table_read(path, &parts->tables[i], err));
+        }
+    }
+    return ST_OK;
+}
+
 static enum status simulate(const struct run_request *q, const struct run_watch *watch,
                             struct run_parts *parts, struct run_result *out, struct error *err)
 {
     struct job_table *t = &out->trace.jobs;
     struct engine_setup setup = {.policy = out->policy,
                                  .policy_config = config_of(q, out->policy),
+                                 .tables = parts->tables,
                                  .jobs = t,
                                  .cluster = &out->cluster,
                                  .truth = (enum truth)q->run.truth,
+                                 .scale_exp = q->elastic.scale_exp,
                                  .restart_us = us_of_s(q->preempt.restart_s),
                                  .window_lo_us = parts->window.lo_us,
                                  .window_hi_us = parts->window.hi_us,
@@ -230,6 +255,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .progress = watch->progress,
                                  .progress_context = watch->context};
     TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
+    TRY(read_tables(q, out->policy, parts, err));
     TRY(engine_run(&setup, &out->log, err));
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
     if (out->policy->metrics != NULL)
@@ -254,6 +280,8 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
     out->wall_s = seconds(CLOCK_MONOTONIC) - wall_s;
     out->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     out->peak_rss_mib = (double)usage.ru_maxrss / 1024;
+    for (int i = 0; i < TABLES_MAX; i++)
+        table_free(&parts.tables[i]);
     pairs_free(&parts.pairs);
     if (parts.rng != NULL)
         gsl_rng_free(parts.rng);

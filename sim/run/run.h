@@ -33,6 +33,11 @@ struct preempt_settings { /* prefix "preempt" */
 };
 extern const struct param preempt_params[];
 
+struct elastic_settings { /* prefix "elastic" */
+    double scale_exp;
+};
+extern const struct param elastic_params[];
+
 struct trace_settings { /* prefix "trace" */
     int duration;       /* enum trace_duration */
     bool successful_only;
@@ -44,6 +49,7 @@ struct run_request {
     struct run_settings run;
     struct share_settings share;
     struct preempt_settings preempt;
+    struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */
     const char **more_traces; /* (n_more_traces) --trace given again; run.trace is the first */

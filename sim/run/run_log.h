@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum span_kind { SPAN_RUN, SPAN_PROFILE };
+extern const char *const span_kind_names[];
+
 /* A task on cards that lie side by side on one node, from-to: one bar of the Gantt. */
 struct span {
     int64_t start_us, end_us;
@@ -14,6 +17,7 @@ struct span {
     int32_t first_gpu; /* number within the node; -1 on a node-sum cluster or without GPUs */
     int32_t n_gpus;    /* cards; 0 likewise */
     int32_t n_inst;
+    enum span_kind kind;
 };
 
 /* Means over one stretch of the run; stretches are equally long and cover it. */
@@ -40,12 +44,13 @@ struct run_log {
     struct happening_row *happening;
     size_t n_happenings, happening_capacity;
     int64_t end_us; /* simulated time reached */
-    int64_t n_passes, n_events, n_evictions;
+    int64_t n_passes, n_events, n_evictions, n_resizes;
     double gpu_held_max; /* GPUs */
     double held_gpu_s;   /* integral of GPUs in use over the window */
     double held_mib_s;   /* integral of GPU memory held over the window */
     double done_gpu_s;   /* reference GPU-seconds done in the window, without one between first and
                             last submission */
+    double profiled_gpu_s; /* GPU time spent aside */
     bool interrupted, stalled;
     double decide_s_mean, decide_s_p99; /* wall time, never part of "same bytes" */
 };

@@ -57,6 +57,12 @@ const struct param preempt_params[] = {
     PARAM_END,
 };
 
+const struct param elastic_params[] = {
+    PARAM_REAL(struct elastic_settings, scale_exp, "1", 0.9, 0, 1,
+               "an elastic job on n of its n0 GPUs runs at (n / n0)^scale_exp of its speed"),
+    PARAM_END,
+};
+
 const struct param trace_params[] = {
     PARAM_CHOICE(struct trace_settings, duration, duration_names, DURATION_AS_GIVEN,
                  "as_given, or minus the wait that PAI's durations include"),
@@ -104,10 +110,11 @@ static int own_groups(const struct run_request *q, struct param_group *groups)
 {
     struct run_request *r = (struct run_request *)(uintptr_t)q; /* groups are for writing as well */
     groups[0] = (struct param_group){"", run_params, &r->run};
-    groups[1] = (struct param_group){"preempt", preempt_params, &r->preempt};
-    groups[2] = (struct param_group){"share", share_params, &r->share};
-    groups[3] = (struct param_group){"trace", trace_params, &r->trace};
-    return 4;
+    groups[1] = (struct param_group){"elastic", elastic_params, &r->elastic};
+    groups[2] = (struct param_group){"preempt", preempt_params, &r->preempt};
+    groups[3] = (struct param_group){"share", share_params, &r->share};
+    groups[4] = (struct param_group){"trace", trace_params, &r->trace};
+    return 5;
 }
 
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])

@@ -88,6 +88,21 @@ def case_03(lab, tap):
               [(42,), (43,), (44,)])
 
 
+def case_ten_runs(lab, tap):
+    """03b ten runs with one seed"""
+    trace = lab.file("trace.csv", mixed_stream(3))
+    cluster = lab.file("pai_machine_spec.csv", TWO_NODES)
+    for policy in ("fifo-skip", "las"):
+        given = set()
+        for _ in range(10):
+            db = lab.new_database()
+            run = lab.replay(trace, cluster, "--set", "place=random", policy=policy, db=db)
+            parts = [lab.run("export", "--db", db, f"--{part}", "-").out for part in
+                     ("jobs", "spans", "metrics", "samples", "events", "chrome-trace")]
+            given.add((json.dumps(run.metrics), *parts))
+        tap.equal(f"{policy}: everything exported is the same bytes", len(given), 1)
+
+
 def as_nobody():
     os.setgid(NOBODY)
     os.setuid(NOBODY)
