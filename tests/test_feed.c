@@ -31,7 +31,7 @@ static sqlite3 *memory(void)
 Test(feed, rows_arrive_in_order_behind_their_key)
 {
     static const struct pair pair[] = {{3, "x"}, {1, NULL}, {2, "z"}};
-    const struct feed feed = {3, "\"group\",\"b\"", pair_cell, pair};
+    const struct feed feed = {3, "\"group\",\"b\"", pair_cell, pair, NULL};
     char answer[4096];
     sqlite3 *db = memory();
     cr_assert_eq(feed_into(db, "t", "run", 42, &feed), SQLITE_OK);
@@ -42,8 +42,8 @@ Test(feed, rows_arrive_in_order_behind_their_key)
 Test(feed, no_rows_are_no_failure_and_two_feeds_follow_each_other)
 {
     static const struct pair pair[] = {{1, "x"}};
-    const struct feed none = {0, "\"b\"", pair_cell, NULL};
-    const struct feed one = {1, "\"group\",\"b\"", pair_cell, pair};
+    const struct feed none = {0, "\"b\"", pair_cell, NULL, NULL};
+    const struct feed one = {1, "\"group\",\"b\"", pair_cell, pair, NULL};
     char answer[4096];
     sqlite3 *db = memory();
     cr_assert_eq(feed_into(db, "t", "run", 1, &none), SQLITE_OK);
@@ -55,7 +55,7 @@ Test(feed, no_rows_are_no_failure_and_two_feeds_follow_each_other)
 Test(feed, a_broken_constraint_is_told_and_no_row_stays)
 {
     static const struct pair pair[] = {{1, "x"}, {2, "y"}, {1, "z"}};
-    const struct feed feed = {3, "\"group\",\"b\"", pair_cell, pair};
+    const struct feed feed = {3, "\"group\",\"b\"", pair_cell, pair, NULL};
     char answer[4096];
     sqlite3 *db = memory();
     cr_assert_eq(feed_into(db, "t", "run", 1, &feed), SQLITE_CONSTRAINT);

@@ -53,12 +53,12 @@ Test(report, the_summary_names_who_waited_longest_how_sizes_fared_and_why_jobs_a
     expect_in(text, "stall (1): nothing moves\n");
     expect_in(text, "longest wait: 9 s (b,\"2\")\n");
     expect_in(text, "percentiles: linear interpolation between order statistics");
-    expect_in(text, "JCT               9.9375           -     12345.7           -\n");
-    expect_in(text, "<1                     2           0       5.125\n");
-    expect_in(text, "1                      1           0          10\n");
-    expect_in(text, "3-4                    1           9        19.5\n");
-    expect_in(text, "throughput             2 GPUs\n");
-    expect_in(text, "made_up 0.1\n");
+    expect_in(text, "jct_*_s               9.9375           -     12345.7           -\n");
+    expect_in(text, "<1                         2           0       5.125\n");
+    expect_in(text, "1                          1           0          10\n");
+    expect_in(text, "3-4                        1           9        19.5\n");
+    expect_in(text, "throughput_gpus            2   reference GPU-seconds");
+    expect_in(text, "made_up                  0.1\n");
     cr_assert_null(strstr(text, ">8"), "a class without completed jobs is left out");
     free(p.text);
     summary_free(&s);

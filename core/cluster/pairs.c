@@ -44,8 +44,7 @@ enum status pairs_add(struct pairs *p, const char *a, size_t a_length, const cha
     struct pair_slot row = id_a <= id_b ? (struct pair_slot){id_a, id_b, speed_a, speed_b}
                                         : (struct pair_slot){id_b, id_a, speed_b, speed_a};
     struct pair_slot *slot = slot_of(p, row.a, row.b);
-    bool same = slot->speed_a == row.speed_a && slot->speed_b == row.speed_b;
-    if (slot->a >= 0 && !same)
+    if (slot->a >= 0 && (slot->speed_a != row.speed_a || slot->speed_b != row.speed_b))
         return fail(err, ST_INPUT, "pair %.*s, %.*s is there already with other speeds",
                     (int)a_length, a, (int)b_length, b);
     p->n += slot->a < 0;

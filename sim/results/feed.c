@@ -116,8 +116,9 @@ static const sqlite3_module feed_module = {
 int feed_into(sqlite3 *db, const char *table, const char *key_column, int64_t key,
               const struct feed *feed)
 {
-    char *sql = sqlite3_mprintf("INSERT INTO %s(%s,%s) SELECT %lld,* FROM colosim_feed", table,
-                                key_column, feed->columns, (long long)key);
+    char *sql = sqlite3_mprintf("INSERT INTO %s(%s,%s) SELECT %lld,* FROM colosim_feed WHERE %s",
+                                table, key_column, feed->columns, (long long)key,
+                                feed->only != NULL ? feed->only : "1");
     if (sql == NULL)
         return SQLITE_NOMEM;
     struct feed copy = *feed; /* the module wants it without const */

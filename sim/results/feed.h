@@ -15,6 +15,7 @@ struct feed {
     /* One cell; what is not set is NULL. Texts must outlive the call of feed_into. */
     void (*cell)(const void *rows, int64_t row, int column, sqlite3_context *out);
     const void *rows;
+    const char *only; /* SQL condition on the columns for the rows to take; NULL: all */
 };
 
 /* Appends every row to the table, with key in the column of that name in front. Returns SQLite's

@@ -45,7 +45,7 @@ static void print_head(FILE *to, const struct summary *s)
 static void print_spread(FILE *to, const char *what, const struct summary *s,
                          const enum metric column[5])
 {
-    fprintf(to, "%-12s", what);
+    fprintf(to, "%-16s", what);
     for (int i = 0; i < 5; i++)
         if (column[i] < N_METRICS)
             print_number(to, 11, s->metric[column[i]]);
@@ -59,10 +59,9 @@ static void print_spreads(FILE *to, const struct summary *s)
     static const enum metric wait[5] = {METRIC_wait_mean_s, METRIC_wait_p50_s, METRIC_wait_p90_s,
                                         METRIC_wait_p99_s, METRIC_wait_max_s};
     char longest[32];
-    fprintf(to, "%-12s %11s %11s %11s %11s %11s\n", "seconds", "mean", "p50", "p90", "p99",
-            "longest");
-    print_spread(to, "JCT", s, jct);
-    print_spread(to, "wait", s, wait);
+    fprintf(to, "%-16s %11s %11s %11s %11s %11s\n", "", "mean", "p50", "p90", "p99", "max");
+    print_spread(to, "jct_*_s", s, jct);
+    print_spread(to, "wait_*_s", s, wait);
     fputs("(percentiles: linear interpolation between order statistics)\n", to);
     if (s->longest != NULL)
         fprintf(to, "longest wait: %s s (%s)\n",
@@ -70,29 +69,21 @@ static void print_spreads(FILE *to, const struct summary *s)
     fputc('\n', to);
 }
 
-/* "name   value unit" lines of what fits in one number. */
+/* "metric   value   what it is" lines of what fits in one number. */
 static void print_facts(FILE *to, const struct summary *s)
 {
-    static const struct {
-        const char *name, *unit;
-        enum metric metric;
-    } fact[] = {
-        {"makespan", "s", METRIC_makespan_s},
-        {"GPUs in use", "of all, mean", METRIC_gpu_alloc_mean},
-        {"", "of all, peak", METRIC_gpu_alloc_max},
-        {"throughput", "GPUs", METRIC_throughput_gpus},
-        {"offered load", "", METRIC_offered_load},
-        {"slowdown", "JCT / duration, mean", METRIC_slowdown_mean},
-        {"preemptions", "", METRIC_preemptions},
+    static const enum metric fact[] = {
+        METRIC_makespan_s,   METRIC_gpu_alloc_mean, METRIC_gpu_alloc_max, METRIC_throughput_gpus,
+        METRIC_offered_load, METRIC_slowdown_mean,  METRIC_preemptions,
     };
     for (size_t i = 0; i < sizeof fact / sizeof *fact; i++) {
-        fprintf(to, "%-12s", fact[i].name);
-        print_number(to, 11, s->metric[fact[i].metric]);
-        fprintf(to, "%s%s\n", fact[i].unit[0] != '\0' ? " " : "", fact[i].unit);
+        fprintf(to, "%-16s", metric_infos[fact[i]].name);
+        print_number(to, 11, s->metric[fact[i]]);
+        fprintf(to, "   %s\n", metric_infos[fact[i]].doc);
     }
     for (int i = 0; i < s->n_extra; i++) {
-        fprintf(to, "%s", s->extra_name[i]);
-        print_number(to, 0, s->extra[i]);
+        fprintf(to, "%-16s", s->extra_name[i]);
+        print_number(to, 11, s->extra[i]);
         fputc('\n', to);
     }
     fputc('\n', to);
@@ -100,12 +91,12 @@ static void print_facts(FILE *to, const struct summary *s)
 
 static void print_sizes(FILE *to, const struct summary *s)
 {
-    fprintf(to, "%-12s %11s %11s %11s\n", "GPUs a job", "completed", "mean wait s", "mean JCT s");
+    fprintf(to, "%-16s %11s %11s %11s\n", "GPUs a job", "completed", "mean wait s", "mean JCT s");
     for (int i = 0; i < N_SIZE_CLASSES; i++) {
         const struct size_class *class = &s->by_size[i];
         if (class->n_jobs == 0)
             continue;
-        fprintf(to, "%-12s %11" PRId64, size_class_names[i], class->n_jobs);
+        fprintf(to, "%-16s %11" PRId64, size_class_names[i], class->n_jobs);
         print_number(to, 11, class->wait_s_mean);
         print_number(to, 11, class->jct_s_mean);
         fputc('\n', to);
@@ -164,6 +155,7 @@ void report_json_fields(FILE *to, const struct summary *s)
     json_text(to, "db", s->db);
     json_text(to, "truth", s->truth);
     json_text(to, "cluster", s->cluster);
+    json_text(to, "configured", s->configured);
     json_text(to, "trace_hash", s->trace_hash);
     json_number(to, false, "end_s", s_of_us(s->end_us));
     fputs(", \"metrics\": {", to);
@@ -248,6 +240,17 @@ static void print_ratio(FILE *to, double value, double base)
     fprintf(to, " %7s", text);
 }
 
+/* What each policy was, and what was set for all of them. */
+static void print_configured(FILE *to, const struct summary *runs, int n_runs)
+{
+    for (int i = 0; i < n_runs; i++)
+        if (!seen_before(runs, i) && runs[i].configured != NULL)
+            fprintf(to, "%s: %s\n", runs[i].policy,
+                    runs[i].configured[0] != '\0' ? runs[i].configured : "as by default");
+    if (n_runs > 0 && runs[0].others != NULL && runs[0].others[0] != '\0')
+        fprintf(to, "all: %s\n", runs[0].others);
+}
+
 void report_compare(FILE *to, const struct summary *runs, int n_runs)
 {
     double base[N_COMPARED], mean[N_COMPARED];
@@ -274,6 +277,7 @@ void report_compare(FILE *to, const struct summary *runs, int n_runs)
         fputc('\n', to);
     }
     fputs("(means over seeds; x: relative to the first row)\n", to);
+    print_configured(to, runs, n_runs);
     for (int i = 0; i < n_runs && n_complete < n_runs; i++)
         if (!summary_complete(&runs[i]))
             fprintf(to, "left out: %s (%s)\n", runs[i].name, runs[i].status);

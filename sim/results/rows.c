@@ -250,30 +250,12 @@ static bool setting_at(const struct setting_rows *rows, int64_t row, struct sett
     return false;
 }
 
-/* The value a struct at its defaults has, in the form of param_text. */
-static const char *initial_text(const struct param *p, char buffer[64])
-{
-    union {
-        bool flag;
-        int choice;
-        int64_t count;
-        double real;
-        const char *text;
-    } field = {0};
-    struct param alone = *p;
-    alone.offset = 0;
-    struct param table[] = {alone, PARAM_END};
-    struct param_group group = {"", table, &field};
-    param_defaults(&group);
-    return param_text(&alone, &field, buffer);
-}
-
 // clang-format off
 #define SETTING_COLUMNS(X)                                                                         \
     X(key, cell_copy(out, param_key(s.group, s.param, key)))                                       \
     X(value, cell_copy(out, param_text(s.param, s.group->config, text)))                           \
     X(unit, cell_text(out, s.param->unit))                                                         \
-    X(initial, cell_copy(out, initial_text(s.param, text)))
+    X(initial, cell_copy(out, param_initial(s.param, text)))
 // clang-format on
 
 static void setting_cell(const void *from, int64_t row, int column, sqlite3_context *out)
@@ -294,7 +276,7 @@ static int settings_write(sqlite3 *db, int64_t run, const struct run_request *q)
     while (setting_at(&rows, n, &s))
         n++;
     return feed_into(db, "setting", "run", run,
-                     &(struct feed){n, COLUMN_LIST(SETTING_COLUMNS), setting_cell, &rows});
+                     &(struct feed){n, COLUMN_LIST(SETTING_COLUMNS), setting_cell, &rows, NULL});
 }
 
 int rows_write(sqlite3 *db, int64_t run, const struct run_rows *rows)
@@ -306,13 +288,14 @@ int rows_write(sqlite3 *db, int64_t run, const struct run_rows *rows)
         const char *table, *key;
         struct feed feed;
     } part[] = {
-        {"run", "id", {1, COLUMN_LIST(RUN_COLUMNS), run_cell, rows}},
-        {"job", "run", {r->trace.jobs.n_jobs, COLUMN_LIST(JOB_COLUMNS), job_cell, rows}},
-        {"metric", "run", {N_METRICS + r->n_extra, COLUMN_LIST(METRIC_COLUMNS), metric_cell, rows}},
-        {"node", "run", {r->cluster.n_nodes, COLUMN_LIST(NODE_COLUMNS), node_cell, rows}},
-        {"sample", "run", {(int64_t)l->n_samples, COLUMN_LIST(SAMPLE_COLUMNS), sample_cell, rows}},
-        {"span", "run", {(int64_t)l->n_spans, COLUMN_LIST(SPAN_COLUMNS), span_cell, rows}},
-        {"event", "run", {(int64_t)l->n_happenings, COLUMN_LIST(EVENT_COLUMNS), event_cell, rows}},
+        {"run", "id", {1, COLUMN_LIST(RUN_COLUMNS), run_cell, rows, NULL}},
+        {"job", "run", /* of an interrupted run those it came to */
+         {r->trace.jobs.n_jobs, COLUMN_LIST(JOB_COLUMNS), job_cell, rows, "status <> 'pending'"}},
+        {"metric", "run", {N_METRICS + r->n_extra, COLUMN_LIST(METRIC_COLUMNS), metric_cell, rows, NULL}},
+        {"node", "run", {r->cluster.n_nodes, COLUMN_LIST(NODE_COLUMNS), node_cell, rows, NULL}},
+        {"sample", "run", {(int64_t)l->n_samples, COLUMN_LIST(SAMPLE_COLUMNS), sample_cell, rows, NULL}},
+        {"span", "run", {(int64_t)l->n_spans, COLUMN_LIST(SPAN_COLUMNS), span_cell, rows, NULL}},
+        {"event", "run", {(int64_t)l->n_happenings, COLUMN_LIST(EVENT_COLUMNS), event_cell, rows, NULL}},
     };
     // clang-format on
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {

@@ -46,7 +46,8 @@ static int exec_patient(struct store *s, const char *sql)
     return code;
 }
 
-static int read_int(struct store *s, const char *sql, int64_t *out)
+/* The n whole numbers of the statement's one row. */
+static int read_ints(struct store *s, const char *sql, int64_t *out, int n)
 {
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_BUSY;
@@ -57,10 +58,9 @@ static int read_int(struct store *s, const char *sql, int64_t *out)
         if (code == SQLITE_OK)
             code = sqlite3_step(statement);
     }
-    if (code == SQLITE_ROW) {
-        *out = sqlite3_column_int64(statement, 0);
-        code = SQLITE_OK;
-    }
+    for (int i = 0; code == SQLITE_ROW && i < n; i++)
+        out[i] = sqlite3_column_int64(statement, i);
+    code = code == SQLITE_ROW ? SQLITE_OK : code;
     int end = sqlite3_finalize(statement);
     return code != SQLITE_OK ? code : end;
 }
@@ -68,14 +68,16 @@ static int read_int(struct store *s, const char *sql, int64_t *out)
 /* *empty: nothing in it yet. */
 static enum status check_schema(struct store *s, bool *empty, struct error *err)
 {
-    int64_t version = 0, application = 0, n_objects = 0;
-    if (read_int(s, "PRAGMA user_version", &version) != SQLITE_OK ||
-        read_int(s, "PRAGMA application_id", &application) != SQLITE_OK ||
-        read_int(s, "SELECT count(*) FROM sqlite_schema", &n_objects) != SQLITE_OK) {
+    int64_t fact[3] = {0, 0, 0}; /* in one statement: another process may be making the tables */
+    if (read_ints(s,
+                  "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)"
+                  " FROM pragma_user_version, pragma_application_id",
+                  fact, 3) != SQLITE_OK) {
         if (sqlite3_errcode(s->db) == SQLITE_NOTADB)
             return fail(err, ST_OUTPUT, "%s: not a database; it is left as it is", s->path);
         return store_fail(s, "cannot be read", err);
     }
+    int64_t version = fact[0], application = fact[1], n_objects = fact[2];
     *empty = version == 0 && application == 0 && n_objects == 0;
     if (!*empty && application != SCHEMA_APPLICATION)
         return fail(err, ST_OUTPUT, "%s: a database of another program; it is left as it is",
@@ -256,7 +258,7 @@ static int write_rows(struct store *s, struct run_rows *rows, char name[128])
     int64_t run;
     int code = unique_name(s->db, name);
     if (code == SQLITE_OK)
-        code = read_int(s, "SELECT coalesce(max(id), 0) + 1 FROM run", &run);
+        code = read_ints(s, "SELECT coalesce(max(id), 0) + 1 FROM run", &run, 1);
     return code == SQLITE_OK ? rows_write(s->db, run, rows) : code;
 }
 

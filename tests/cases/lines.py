@@ -35,7 +35,7 @@ def case_run(lab, tap):
     """colosim run"""
     done = shell(lab, "colosim run")
     tap.equal("exit code", done.returncode, 0)
-    tap.ok("a summary on stdout", re.search(r"\d+ completed(.*\n)+JCT +\d+", done.stdout),
+    tap.ok("a summary on stdout", re.search(r"\d+ completed(.*\n)+jct_\*_s +\d+", done.stdout),
            done.stdout)
     said = json.loads(shell(lab, "colosim run --json --quiet").stdout)
     tap.equal("the policy until ElastiCo is there", said["policy"], "easy-backfill")
