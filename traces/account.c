@@ -129,6 +129,8 @@ void import_report_print(const struct import_report *r, FILE *to)
         r->format[0] != '\0' ? r->format : "trace", r->n_rows, r->n_kept, r->n_jobs, r->n_dropped);
     if (r->n_duplicates > 0)
         fprintf(to, ", %" PRId64 " repeated", r->n_duplicates);
+    if (r->n_apart > 0)
+        fprintf(to, ", %" PRId64 " CPU jobs kept apart", r->n_apart);
     fputc('\n', to);
     for (size_t i = 0; i < r->n_reasons; i++)
         print_reason(r, &r->reason[i], to);

@@ -2,6 +2,7 @@
 
 #include "core/base/param.h"
 #include "core/base/units.h"
+#include "traces/dates.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,6 +205,15 @@ static const char *read_real(const struct bound *at, const struct field *f, char
     return in_range(at->column, value);
 }
 
+static const char *read_date(const struct field *f, char *target)
+{
+    if (f->length == 4 && memcmp(f->text, "None", 4) == 0)
+        return NULL;
+    return parse_date(f->text, f->length, (int64_t *)(void *)target)
+               ? NULL
+               : "is no date (YYYY-MM-DD hh:mm:ss)";
+}
+
 static const char *read_word(const struct bound *at, const struct field *f, char *target)
 {
     const char *const *words = at->column->words;
@@ -239,6 +249,7 @@ static bool read_field(struct bound *at, const struct field *f, struct names *na
     case COLUMN_MILLI: *wrong = read_integer(at, f, target); break;
     case COLUMN_GIB: *wrong = read_gib(at, f, target); break;
     case COLUMN_REAL: *wrong = read_real(at, f, target); break;
+    case COLUMN_DATE: *wrong = read_date(f, target); break;
     }
     return true;
 }

@@ -19,7 +19,8 @@ enum column_type {
     COLUMN_WHOLE,  /* int32_t; 4.0 is a whole number, 4.5 is a fault */
     COLUMN_MILLI,  /* int32_t thousandths; a fault below half of one, unless 0 */
     COLUMN_GIB,    /* int32_t MiB */
-    COLUMN_REAL    /* double */
+    COLUMN_REAL,   /* double */
+    COLUMN_DATE    /* int64_t microseconds since 1970 (dates.h); None is an empty field */
 };
 
 struct column {

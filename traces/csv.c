@@ -22,6 +22,33 @@ static bool split_plain(struct csv *c, struct line line)
     return add_field(c, p, (size_t)(end - p));
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+static bool split_blanks(struct csv *c, struct line line)
+{
+    const char *p = line.text, *end = p + line.length;
+    for (;;) {
+        while (p < end && is_blank(*p))
+            p++;
+        if (p == end)
+            return true;
+        const char *begin = p;
+        while (p < end && !is_blank(*p))
+            p++;
+        if (!add_field(c, begin, (size_t)(p - begin)))
+            return false;
+    }
+}
+
+/* Is the line no row? */
+static bool passed_over(const struct csv *c, struct line line)
+{
+    size_t i = 0;
+    while (c->blanks && i < line.length && is_blank(line.text[i]))
+        i++;
+    return i == line.length || (c->blanks && line.text[i] == ';');
+}
+
 /* The field that begins with the quote at *at: its text goes to scratch behind *used, *at ends
  * behind the closing quote. The line grows while the quote is open. */
 static enum status quoted_field(struct csv *c, struct lines *l, struct line *line, size_t *at,
@@ -90,13 +117,15 @@ enum status csv_next(struct csv *c, struct lines *l, bool *more, struct error *e
     struct line line;
     do
         TRY(lines_next(l, &line, err));
-    while (line.text != NULL && line.length == 0);
+    while (line.text != NULL && passed_over(c, line));
     *more = line.text != NULL;
     c->n = 0;
     c->fault = NULL;
     c->line = l->n;
     if (!*more)
         return ST_OK;
+    if (c->blanks)
+        return split_blanks(c, line) ? ST_OK : fail_memory(err);
     if (memchr(line.text, '"', line.length) != NULL)
         return split_quoted(c, l, line, err);
     return split_plain(c, line) ? ST_OK : fail_memory(err);

@@ -3,7 +3,10 @@
  * Quotes as spreadsheets write them: a field that begins with a quote ends at the next single
  * one, "" inside is a quote, and commas and line breaks inside are text. A quote elsewhere is an
  * ordinary byte. Empty lines are no rows. How many fields a row should have is the caller's
- * business. All-zero is a valid empty row. */
+ * business. All-zero is a valid empty row.
+ *
+ * With blanks set, fields are what stands between blanks and tabs, quotes are ordinary bytes, and
+ * lines that begin with ; are comments: the Standard Workload Format. */
 #ifndef COLOSIM_CSV_H
 #define COLOSIM_CSV_H
 
@@ -18,6 +21,7 @@ struct csv {
     struct field *field; /* (n) of the current row, borrowed until the next */
     size_t n, capacity;
     int64_t line;      /* the row's first line */
+    bool blanks;       /* set by the caller before the first row */
     const char *fault; /* what is wrong with the row's quotes; NULL when nothing is */
     char *scratch;     /* a row with quotes, without them */
     size_t scratch_capacity;

@@ -2,6 +2,8 @@
 
 #include "core/base/param.h"
 #include "traces/account.h"
+#include "traces/assign.h"
+#include "traces/openb.h"
 #include "traces/pai.h"
 
 #include <inttypes.h>
@@ -10,7 +12,8 @@
 #include <string.h>
 
 /* Sorted by name; the symbol is format_ plus the word. Adding one: its file, and one word here. */
-#define FORMATS(X) X(csv) X(native) X(pai) X(pai_jobs)
+#define FORMATS(X)                                                                                 \
+    X(csv) X(genai) X(helios) X(native) X(openb) X(pai) X(pai_jobs) X(philly) X(swf) X(venus)
 
 #define X(word) extern const struct format format_##word;
 FORMATS(X)
@@ -89,6 +92,17 @@ static enum status some_rows(const struct importer *im, struct error *err)
                 r->n_rows, r->file[why->at[0].file], why->at[0].line, why->text);
 }
 
+static enum status note_cut(const struct importer *im, struct error *err)
+{
+    int32_t node = im->options->node_gpus > 0 ? im->options->node_gpus : NODE_GPUS;
+    if (im->n_cut == 0)
+        return ST_OK;
+    return account_note(&im->trace->report, err,
+                        "jobs of more than %" PRId32 " GPUs, cut into instances of %" PRId32
+                        " and what is left (trace.node_gpus): %" PRId64,
+                        node, node, im->n_cut);
+}
+
 static enum status import(struct importer *im, struct error *err)
 {
     const struct format *format = NULL;
@@ -99,7 +113,16 @@ static enum status import(struct importer *im, struct error *err)
     TRY(format->read(im, err));
     trace->report.n_jobs = trace->jobs.n_jobs;
     TRY(some_rows(im, err));
-    return jobs_close(&trace->jobs, err);
+    TRY(note_cut(im, err));
+    TRY(jobs_close(&trace->jobs, err));
+    if (im->options->assign)
+        return assign_missing(trace, im->options, err);
+    if (!format->unlabelled)
+        return ST_OK;
+    return account_note(
+        &trace->report, err,
+        "nothing says which workloads ran: trace.assign=on gives jobs a workload, a "
+        "kind and a min_rate_frac");
 }
 
 enum status trace_read(const struct trace_options *o, struct trace *out, struct error *err)
@@ -124,12 +147,16 @@ static enum status read_machines(struct importer *im, const char *path, struct e
     TRY(inputs_find(&im->inputs, &path, 1, &im->trace->report, err));
     for (size_t i = 0; i < im->inputs.n; i++) {
         struct input *in = &im->inputs.input[i];
-        if (pai_by_name(in->base) == PAI_MACHINE || pai_by_content(in, false) == PAI_MACHINE)
+        if (openb_is_nodes(in))
+            TRY(openb_read_nodes(im, in, err));
+        else if (pai_by_name(in->base) == PAI_MACHINE || pai_by_content(in, false) == PAI_MACHINE)
             TRY(pai_read_machines(im, in, &im->trace->nodes, &im->trace->n_nodes, err));
     }
     if (im->trace->n_nodes == 0)
         return fail(err, ST_INPUT,
-                    "%s: no machine table (machine,gpu_type,cap_cpu,cap_mem,cap_gpu)", path);
+                    "%s: no machine table (machine,gpu_type,cap_cpu,cap_mem,cap_gpu or openb's "
+                    "sn,cpu_milli,memory_mib,gpu,model)",
+                    path);
     return ST_OK;
 }
 

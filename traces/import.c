@@ -1,5 +1,6 @@
 #include "traces/import.h"
 
+#include "core/cluster/gpus.h"
 #include "traces/account.h"
 
 #include <inttypes.h>
@@ -124,8 +125,20 @@ enum status table_open_named(struct table *t, struct importer *im, struct input 
     return status;
 }
 
-/* Passes over what is left of the account at the end of the file. */
-static enum status end_table(struct table *t, struct error *err)
+enum status table_open_plain(struct table *t, struct importer *im, struct input *input,
+                             struct error *err)
+{
+    return open_table(t, im, input, NULL, 0, err);
+}
+
+void table_row(struct table *t, int64_t line)
+{
+    t->row.line = line;
+    t->n_rows++;
+    t->im->trace->report.n_rows++;
+}
+
+enum status table_end(struct table *t, struct error *err)
 {
     struct trace *trace = t->im->trace;
     trace->hash = mix(trace->hash, lines_hash(&t->lines));
@@ -168,7 +181,7 @@ enum status table_next(struct table *t, void *target, bool *more, struct error *
     for (;;) {
         TRY(csv_next(&t->row, &t->lines, more, err));
         if (!*more)
-            return end_table(t, err);
+            return table_end(t, err);
         t->n_rows++;
         trace->report.n_rows += !t->side;
         memcpy(target, t->empty, t->size);
@@ -211,27 +224,99 @@ static enum status keep_again(struct table *t, const struct seen_row *first, uin
     return account_dropped(report, "contradicts an earlier row of the same job and task", &at, err);
 }
 
-enum status table_keep(struct table *t, const struct job_row *row, struct error *err)
+/* One row becomes these tasks of one job; whole is the row before it was cut. */
+static enum status keep(struct table *t, const struct job_row *whole, const struct job_row *part,
+                        int n_parts, struct error *err)
 {
     struct trace *trace = t->im->trace;
     struct seen *s = &t->im->seen;
-    uint64_t said = row_said(row);
-    int32_t known = names_find(&trace->jobs.job_names, row->name, row->name_length);
-    const struct seen_row *first = known >= 0 ? seen_find(s, known, row->task) : NULL;
+    uint64_t said = row_said(whole);
+    int32_t known = names_find(&trace->jobs.job_names, whole->name, whole->name_length);
+    const struct seen_row *first = known >= 0 ? seen_find(s, known, whole->task) : NULL;
     if (first != NULL)
         return keep_again(t, first, said, err);
-    int32_t job = seen_room(s, trace->jobs.n_jobs) ? jobs_add(&trace->jobs, row) : -1;
+    int32_t job = seen_room(s, trace->jobs.n_jobs) ? 0 : -1;
+    for (int i = 0; i < n_parts && job >= 0; i++)
+        job = jobs_add(&trace->jobs, &part[i]);
     if (job < 0)
         return fail_memory(err);
-    seen_add(s, (struct seen_row){job, row->task, t->file, t->row.line, said}, known < 0);
+    seen_add(s, (struct seen_row){job, whole->task, t->file, t->row.line, said}, known < 0);
     trace->report.n_kept++;
     return ST_OK;
 }
+
+enum status table_keep(struct table *t, const struct job_row *row, struct error *err)
+{
+    return keep(t, row, row, 1, err);
+}
+
+/* The job's part on instances of so many GPUs each. */
+static struct job_row part_of(const struct job_row *whole, int32_t n_gpus, int32_t n_inst,
+                              int32_t width)
+{
+    struct job_row part = *whole;
+    part.n_inst = n_inst;
+    part.gpu_milli = width * 1000;
+    part.cpu_milli = (int32_t)((int64_t)whole->cpu_milli * width / n_gpus);
+    part.mem_mib = (int32_t)((int64_t)whole->mem_mib * width / n_gpus);
+    return part;
+}
+
+enum status table_keep_wide(struct table *t, const struct job_row *row, int32_t n_gpus,
+                            struct error *err)
+{
+    int32_t node = t->im->options->node_gpus > 0 ? t->im->options->node_gpus : NODE_GPUS;
+    struct job_row whole = *row, part[2];
+    whole.gpu_milli = n_gpus * 1000;
+    if (n_gpus <= node)
+        return keep(t, &whole, &whole, 1, err);
+    int64_t n_before = t->im->trace->report.n_kept;
+    int n_parts = 1;
+    part[0] = part_of(row, n_gpus, n_gpus / node, node);
+    if (n_gpus % node > 0) {
+        part[n_parts] = part_of(row, n_gpus, 1, n_gpus % node);
+        part[n_parts].task = names_add(&t->im->trace->jobs.names, "rest", 4);
+        if (part[n_parts++].task < 0)
+            return fail_memory(err);
+    }
+    TRY(keep(t, &whole, part, n_parts, err));
+    t->im->n_cut += t->im->trace->report.n_kept - n_before;
+    return ST_OK;
+}
+
+void table_apart(struct table *t) { t->im->trace->report.n_apart++; }
 
 void table_close(struct table *t)
 {
     lines_close(&t->lines);
     csv_free(&t->row);
+}
+
+enum status nodes_add(struct node_spec **nodes, int32_t *n_nodes, const struct node_spec *node,
+                      struct field name, struct field gpu_type, struct error *err)
+{
+    size_t n = (size_t)*n_nodes;
+    struct node_spec *grown = *nodes;
+    if ((n & (n - 1)) == 0) { /* full at every power of two */
+        grown = realloc(*nodes, (n == 0 ? 1 : 2 * n) * sizeof *grown);
+        if (grown == NULL)
+            return fail_memory(err);
+        *nodes = grown;
+    }
+    char *name_text = strndup(name.text, name.length);
+    char *type_text = strndup(gpu_type.text, gpu_type.length);
+    if (name_text == NULL || type_text == NULL) {
+        free(name_text);
+        free(type_text);
+        return fail_memory(err);
+    }
+    grown[n] = *node;
+    grown[n].count = 1;
+    grown[n].name = name_text;
+    grown[n].gpu_type = type_text;
+    grown[n].gpu_mem_mib = gpu_type_mem_mib(type_text);
+    ++*n_nodes;
+    return ST_OK;
 }
 
 void importer_free(struct importer *im)

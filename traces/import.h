@@ -11,6 +11,8 @@
 #include "traces/inputs.h"
 #include "traces/trace.h"
 
+enum { NODE_GPUS = 8, WIDE_GPUS_MAX = 1000000 }; /* width of a node unless set; of a job */
+
 /* Where a task was read, and what it said. */
 struct seen_row {
     int32_t job, task, file;
@@ -32,6 +34,7 @@ struct importer {
     struct inputs inputs;
     struct arena arena; /* until the end of the import */
     struct seen seen;
+    int64_t n_cut; /* jobs wider than a node */
 };
 
 /* One file while it is read. */
@@ -57,6 +60,12 @@ enum status table_open(struct table *t, struct importer *im, struct input *input
 enum status table_open_named(struct table *t, struct importer *im, struct input *input,
                              const struct column *columns, const char *mapping, const void *empty,
                              size_t size, struct error *err) MUST_USE;
+/* A file that is no CSV table: the format finds its rows by itself and says where each begins. */
+enum status table_open_plain(struct table *t, struct importer *im, struct input *input,
+                             struct error *err) MUST_USE;
+void table_row(struct table *t, int64_t line);
+/* After its last row. */
+enum status table_end(struct table *t, struct error *err) MUST_USE;
 /* The next row without fault, read into target; *more is false after the last. */
 enum status table_next(struct table *t, void *target, bool *more, struct error *err) MUST_USE;
 /* The row just read is no good after all. column is the header of the field that
@@ -68,13 +77,26 @@ enum status table_leave_out(struct table *t, const char *column, const char *rea
                             struct error *err) MUST_USE;
 /* The row just read is this task. */
 enum status table_keep(struct table *t, const struct job_row *row, struct error *err) MUST_USE;
+/* The same for a row that says how many whole GPUs a job has in all (row's CPU and memory are the
+ * whole job's too): more than a node's become instances of the node's width, what is left last, as
+ * a task of its own. */
+enum status table_keep_wide(struct table *t, const struct job_row *row, int32_t n_gpus,
+                            struct error *err) MUST_USE;
+/* The row just read is no GPU job. */
+void table_apart(struct table *t);
 void table_close(struct table *t);
+
+/* Appends one node with this name, GPU type and that type's memory to an array whose texts are
+ * malloc'd each (node_specs_free). */
+enum status nodes_add(struct node_spec **nodes, int32_t *n_nodes, const struct node_spec *node,
+                      struct field name, struct field gpu_type, struct error *err) MUST_USE;
 
 void importer_free(struct importer *im);
 
 /* A format: one const struct in its file, and one word in formats.c. */
 struct format {
     struct trace_format about;
+    bool unlabelled; /* never says which workloads ran */
     /* Whether these files look like it; formats are asked in the order of their names. NULL: it
      * has to be named. */
     bool (*fits)(const struct inputs *inputs);

@@ -78,10 +78,32 @@ static bool keep_first(struct input *i, const struct csv *row)
     return true;
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* JSON and the comments of a workload file are no CSV rows: of those the beginning of the first
+ * line is kept, as one field. False when this is not one of them. */
+static bool first_text(const struct lines *l, struct field *out)
+{
+    enum { SHOWN = 60 };
+    size_t from = l->next, to;
+    while (from < l->end && is_blank(l->buffer[from]))
+        from++;
+    if (from == l->end ||
+        (l->buffer[from] != '[' && l->buffer[from] != '{' && l->buffer[from] != ';'))
+        return false;
+    for (to = from; to < l->end && to < from + SHOWN && l->buffer[to] != '\n'; to++)
+        ;
+    *out = (struct field){l->buffer + from, to - from};
+    return true;
+}
+
 static enum status read_first(struct input *i, struct lines *l, struct error *err)
 {
     struct csv row = {0};
+    struct field text;
     bool more;
+    if (first_text(l, &text))
+        return keep_first(i, &(struct csv){.field = &text, .n = 1}) ? ST_OK : fail_memory(err);
     enum status status = csv_next(&row, l, &more, err);
     if (status == ST_OK && more && row.fault == NULL && !keep_first(i, &row))
         status = fail_memory(err);

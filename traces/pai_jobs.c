@@ -91,9 +91,16 @@ enum status pai_read_samples(struct importer *im, struct error *err)
     return note_remarks(im, &remarks, err);
 }
 
+/* Lucid's log of Venus has the three columns as well, but calls its GPUs gpu_num. */
 static bool pai_jobs_fits(const struct inputs *inputs)
 {
-    return pai_by_content(&inputs->input[0], true) == PAI_SAMPLE;
+    static const char theirs[] = "gpu_num";
+    const struct input *in = &inputs->input[0];
+    for (size_t i = 0; i < in->n_first; i++)
+        if (in->first[i].length == strlen(theirs) &&
+            memcmp(in->first[i].text, theirs, strlen(theirs)) == 0)
+            return false;
+    return pai_by_content(in, true) == PAI_SAMPLE;
 }
 
 const struct format format_pai_jobs = {

@@ -1,9 +1,7 @@
 #include "traces/pai.h"
 
 #include "core/base/units.h"
-#include "core/cluster/gpus.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const statuses[] = {"Terminated", "Failed",      "Running",
@@ -178,30 +176,9 @@ enum status pai_open(struct table *t, struct importer *im, struct input *input,
 static enum status add_machine(const struct pai_machine *m, struct node_spec **nodes,
                                int32_t *n_nodes, struct error *err)
 {
-    size_t n = (size_t)*n_nodes;
-    struct node_spec *grown = *nodes;
-    if ((n & (n - 1)) == 0) { /* full at every power of two */
-        grown = realloc(*nodes, (n == 0 ? 1 : 2 * n) * sizeof *grown);
-        if (grown == NULL)
-            return fail_memory(err);
-        *nodes = grown;
-    }
-    char *name = strndup(m->machine.text, m->machine.length);
-    char *type = strndup(m->gpu_type.text, m->gpu_type.length);
-    if (name == NULL || type == NULL) {
-        free(name);
-        free(type);
-        return fail_memory(err);
-    }
-    grown[n] = (struct node_spec){.count = 1,
-                                  .n_gpus = m->n_gpus,
-                                  .name = name,
-                                  .gpu_type = type,
-                                  .cpu_milli = m->cpu_milli,
-                                  .mem_mib = m->mem_mib,
-                                  .gpu_mem_mib = gpu_type_mem_mib(type)};
-    ++*n_nodes;
-    return ST_OK;
+    const struct node_spec node = {
+        .n_gpus = m->n_gpus, .cpu_milli = m->cpu_milli, .mem_mib = m->mem_mib};
+    return nodes_add(nodes, n_nodes, &node, m->machine, m->gpu_type, err);
 }
 
 enum status pai_read_machines(struct importer *im, struct input *input, struct node_spec **nodes,

@@ -3,6 +3,7 @@
 #include "core/base/arena.h"
 #include "core/base/rng.h"
 #include "core/base/units.h"
+#include "traces/workloads.h"
 
 #include <assert.h>
 #include <gsl/gsl_randist.h>
@@ -11,13 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_TRAIN = 8, N_INFER = 4, WEIGHTED_MAX = 64 };
+enum { N_TRAIN = N_TRAIN_WORKLOADS, N_INFER = N_INFER_WORKLOADS, WEIGHTED_MAX = 64 };
 static const double DAY_S = 86400;
 
-static const char *const workload_names[N_TRAIN + N_INFER] = {
-    "ResNet-50", "BERT", "DCGAN",         "PointNet",  "Transformer", "LSTM",
-    "NCF-NeuMF", "PPO",  "DeepSeek-1.5b", "Qwen-1.7b", "Mistral-7b",  "LLaMA-3-7b",
-};
 static const double min_rate_fracs[] = {0.3, 0.5, 0.7};
 
 static const char *const arrivals_names[] = {"poisson", "gamma", "diurnal", NULL};

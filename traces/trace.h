@@ -3,7 +3,7 @@
  * A format is one const struct in one file and one word in formats.c. It turns rows into
  * struct job_row; source units become ours there and nowhere else. A bad row is dropped, counted
  * under its reason and reading goes on (with strict it is ST_INPUT); a bad file is always
- * ST_INPUT. Every row read is kept, dropped or a duplicate: the account adds up. */
+ * ST_INPUT. Every row read is kept, dropped, a duplicate or kept apart: the account adds up. */
 #ifndef COLOSIM_TRACE_H
 #define COLOSIM_TRACE_H
 
@@ -14,6 +14,17 @@
 #include <stdio.h>
 
 enum trace_duration { DURATION_AS_GIVEN, DURATION_MINUS_WAIT };
+/* Which requests of an inference trace make one offline job (genai.c). */
+enum trace_batch {
+    BATCH_REQUEST,
+    BATCH_SESSION,
+    BATCH_GROUP_5MIN,
+    BATCH_GROUP_HOUR,
+    BATCH_GROUP_DAY,
+    BATCH_MODEL_15MIN,
+    BATCH_MODEL_HOUR,
+    BATCH_MODEL_DAY
+};
 
 struct trace_options {
     const char *const *paths; /* (n_paths) files or folders, at least one */
@@ -23,6 +34,11 @@ struct trace_options {
     bool strict;
     bool successful_only; /* drop jobs whose status is not success, where the format has one */
     enum trace_duration duration;
+    enum trace_batch batch;
+    int32_t node_gpus; /* a job of more GPUs in all is cut into instances of so many; 0 is 8 */
+    bool assign; /* give jobs what the trace does not say about them (assign.h) */
+    uint64_t assign_seed;
+    double infer_frac, min_rate_frac; /* of what is assigned */
 };
 
 /* Why rows were dropped: one line of the account. Lines are kept up to a limit, counts always. */
@@ -48,6 +64,7 @@ struct import_report {
     int64_t n_dropped;
     int64_t n_duplicates; /* exact repeats, not counted as dropped */
     int64_t n_conflicts;  /* contradicting repeats: the first was kept, counted as dropped too */
+    int64_t n_apart;      /* CPU jobs of a GPU trace: kept apart, neither kept nor dropped */
     struct import_reason *reason; /* (n_reasons) in order of first sight */
     size_t n_reasons, reason_capacity;
     char **note; /* (n_notes) what was assumed, skipped or worth knowing; one sentence each */

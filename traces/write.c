@@ -48,6 +48,7 @@ static struct native_row row_of(const struct job_table *t, int32_t k)
 static double number_at(const struct column *c, const void *at)
 {
     switch (c->type) {
+    case COLUMN_DATE:
     case COLUMN_US: return (double)*(const int64_t *)at;
     case COLUMN_REAL: return *(const double *)at;
     case COLUMN_WHOLE:
@@ -125,6 +126,7 @@ static void write_field(const struct native_row *r, const struct column *c,
         if (value > 0)
             fputs(c->words[*(const int *)at], to);
         break;
+    case COLUMN_DATE: /* as seconds, which is what it was read into */
     case COLUMN_US:
         if (legal)
             fputs(format_us(*(const int64_t *)at, number), to);
