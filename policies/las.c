@@ -94,6 +94,7 @@ const struct policy policy_las = {
     .params = las_params,
     .config_size = sizeof(struct las_config),
     .state_size = sizeof(struct las),
+    .own_clock = true,
     .init = las_init,
     .decide = las_decide,
 };

@@ -75,6 +75,23 @@ static const char *choices_text(const char *const *choice, char buffer[256])
     return buffer;
 }
 
+const char *param_initial(const struct param *p, char buffer[64])
+{
+    union {
+        bool flag;
+        int choice;
+        int64_t count;
+        double real;
+        const char *text;
+    } field = {0};
+    struct param alone = *p;
+    alone.offset = 0;
+    struct param table[] = {alone, PARAM_END};
+    struct param_group group = {"", table, &field};
+    param_defaults(&group);
+    return param_text(&alone, &field, buffer);
+}
+
 const char *param_range(const struct param *p, char buffer[256])
 {
     char low[32], high[32];

@@ -70,6 +70,9 @@ enum status param_load(const struct param_group *groups, size_t n_groups, const 
 /* The value as text, in the form param_set reads. Borrowed until buffer changes. */
 const char *param_text(const struct param *param, const void *config, char buffer[64]);
 
+/* The same of its default. */
+const char *param_initial(const struct param *param, char buffer[64]);
+
 /* What may stand there, in words: "true or false", "0 to 1", "1 s or more", "off, auto or strict". */
 const char *param_range(const struct param *param, char buffer[256]);
 

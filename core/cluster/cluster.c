@@ -154,7 +154,25 @@ void cluster_free(struct cluster *c)
     names_free(&c->names);
     names_free(&c->gpu_types);
     names_free(&c->pools);
+    names_free(&c->queues);
+    free(c->queue_weight);
     *c = (struct cluster){0};
+}
+
+enum status cluster_add_queue(struct cluster *c, const char *name, double weight, struct error *err)
+{
+    if (!(weight >= 0 && weight <= CLUSTER_WEIGHT_MAX))
+        return fail(err, ST_USAGE, "the weight of queue %s is %g, want 0 to %g", name, weight,
+                    CLUSTER_WEIGHT_MAX);
+    if (names_find(&c->queues, name, strlen(name)) >= 0)
+        return fail(err, ST_USAGE, "queue %s is there twice", name);
+    if (!ARRAY_GROW(c->queue_weight, c->queue_capacity, c->queues.n + 1))
+        return fail_memory(err);
+    int32_t id = names_add(&c->queues, name, strlen(name));
+    if (id < 0)
+        return fail_memory(err);
+    c->queue_weight[id] = weight;
+    return ST_OK;
 }
 
 int32_t cluster_seats_of_instance(const struct cluster *c, int32_t gpu_milli)
@@ -226,7 +244,7 @@ static void free_changes(struct cluster *c, int32_t node, int32_t gpu_milli)
 }
 
 /* One card: shares are what is left of 1000, whole-card jobs beyond the first hold no more. What
- * the card holds, min(1000, sum of shares), is 1000 - max(free, 0). */
+ * the card holds, min(1000, sum of shares), is 1000 - max(free, 0); and so with its memory. */
 static void card_change(struct cluster *c, int32_t card, int32_t share_milli, int32_t mem_mib,
                         int32_t jobs)
 {
@@ -235,8 +253,9 @@ static void card_change(struct cluster *c, int32_t card, int32_t share_milli, in
     c->card_free_milli[card] -= share_milli;
     int32_t after = c->card_free_milli[card] > 0 ? c->card_free_milli[card] : 0;
     if (c->card_gpu_mem_mib[card] != INT32_MAX) {
-        c->card_mem_free_mib[card] -= mem_mib;
-        c->gpu_mem_held_mib += mem_mib;
+        int32_t had_mib = c->card_mem_free_mib[card], has_mib = had_mib - mem_mib;
+        c->card_mem_free_mib[card] = has_mib;
+        c->gpu_mem_held_mib += (had_mib > 0 ? had_mib : 0) - (has_mib > 0 ? has_mib : 0);
     }
     c->cards_free[node] -= c->card_n_jobs[card] == 0;
     c->card_n_jobs[card] += jobs;
@@ -263,7 +282,7 @@ static void change(struct cluster *c, const struct job_table *t, int32_t task, i
     for (int32_t i = 0; i < n; i++) {
         int32_t where = c->seats[first + i].where;
         if (where >= 0)
-            card_change(c, where, sign * share, sign * t->gpu_mem_mib[task], sign);
+            card_change(c, where, sign * share, sign * t->card_mem_mib[task], sign);
         if (i % per_inst == 0)
             node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu,
                         sign * t->cpu_milli[task], sign * t->mem_mib[task]);
@@ -293,6 +312,18 @@ void cluster_release(struct cluster *c, const struct job_table *t, int32_t task,
     change(c, t, task, first, n, -1);
 }
 
+uint64_t cluster_types_of(const struct cluster *c, const char *text, size_t length)
+{
+    uint64_t set = 0;
+    for (size_t from = 0, n; from < length; from += n + 1) {
+        const char *bar = memchr(text + from, '|', length - from);
+        n = bar != NULL ? (size_t)(bar - (text + from)) : length - from;
+        int32_t type = names_find(&c->gpu_types, text + from, n);
+        set |= type >= 0 && type < 64 ? UINT64_C(1) << type : 0;
+    }
+    return set;
+}
+
 static bool card_valid(const struct cluster *c, const struct job_table *t, int32_t card)
 {
     int32_t n = 0, left = 1000;
@@ -302,10 +333,10 @@ static bool card_valid(const struct cluster *c, const struct job_table *t, int32
         if (c->seats[s].where != card || task < 0)
             return false;
         left -= t->gpu_milli[task] < 1000 ? t->gpu_milli[task] : 1000;
-        mem -= mem == INT32_MAX ? 0 : t->gpu_mem_mib[task];
+        mem -= mem == INT32_MAX ? 0 : t->card_mem_mib[task];
     }
-    return n == c->card_n_jobs[card] && left == c->card_free_milli[card] && mem >= 0 &&
-           mem == c->card_mem_free_mib[card];
+    return n == c->card_n_jobs[card] && left == c->card_free_milli[card] &&
+           (mem >= 0 || c->mem_gives_way) && mem == c->card_mem_free_mib[card];
 }
 
 bool cluster_valid(const struct cluster *c, const struct job_table *t)

@@ -41,9 +41,13 @@ struct seat {
 struct cluster {
     int32_t n_nodes, n_cards;
     enum share_mode share;
+    bool mem_gives_way;     /* the policy shrinks_memory: a card's memory may be asked for twice */
     struct names names;     /* of nodes; a node's row number is the id of its name */
     struct names gpu_types; /* ids of node_type */
     struct names pools;     /* ids of node_pool */
+    struct names queues;    /* that the cluster's description names */
+    double *queue_weight;   /* (queues.n) 0 to CLUSTER_WEIGHT_MAX */
+    size_t queue_capacity;
 
     /* (n_nodes) */
     int32_t *node_card; /* (n_nodes + 1) first card */
@@ -76,6 +80,12 @@ enum status cluster_init(struct cluster *c, const struct node_spec *specs, int32
                          enum share_mode share, struct error *err) MUST_USE;
 void cluster_free(struct cluster *c);
 
+/* Queues belong to the description, jobs need not be in one of them. ST_USAGE where the weight is
+ * not from 0 to CLUSTER_WEIGHT_MAX or the queue is there already. */
+#define CLUSTER_WEIGHT_MAX 1e9
+enum status cluster_add_queue(struct cluster *c, const char *name, double weight,
+                              struct error *err) MUST_USE;
+
 /* How many seats one instance needs: its cards, or 1 for a fraction, no GPU, or SHARE_NODE_SUM. */
 int32_t cluster_seats_of_instance(const struct cluster *c, int32_t gpu_milli);
 
@@ -95,6 +105,10 @@ static inline int32_t seat_node(const struct cluster *c, int32_t where)
 {
     return where >= 0 ? c->card_node[where] : ~where;
 }
+
+/* The types of the cluster that a request may mean, bit t for type t (of the first 64): the one it
+ * names, or those it lists as in "V100M16|V100M32"; 0 where the cluster has none of them. */
+uint64_t cluster_types_of(const struct cluster *c, const char *text, size_t length);
 
 /* Walks every invariant: sums, counts, lists; for tests. */
 bool cluster_valid(const struct cluster *c, const struct job_table *t);

@@ -18,6 +18,7 @@ const struct gpu_type gpu_table[] = {
     {"v100", "PAI: NVIDIA V100, 16 GB HBM2", 16384, "data sheet"},
     {"v100-16g", "NVIDIA V100, 16 GB HBM2", 16384, "data sheet"},
     {"v100-32g", "NVIDIA V100, 32 GB HBM2", 32768, "data sheet"},
+    {"v100m16", "Alibaba: NVIDIA V100, 16 GB HBM2", 16384, "data sheet"},
     {"v100m32", "PAI: NVIDIA V100, 32 GB HBM2", 32768, "data sheet"},
     {NULL, NULL, 0, NULL},
 };

@@ -18,7 +18,8 @@
     X(task_name)                                                                                   \
     X(n_inst) X(gpu_milli) X(cpu_milli) X(mem_mib) X(gpu_mem_mib) X(gpu_type) X(duration_us)
 #define ENGINE_COLUMNS(X)                                                                          \
-    X(status) X(start_us) X(finish_us) X(attained_milli_us) X(done_us) X(run_us) X(n_evicted)
+    X(status)                                                                                      \
+    X(start_us) X(finish_us) X(attained_milli_us) X(done_us) X(run_us) X(alone_us) X(n_evicted)
 
 struct job_row job_row_empty(void)
 {
@@ -175,6 +176,7 @@ enum status jobs_close(struct job_table *t, struct error *err)
     int64_t *scratch = malloc((n_tasks + 1) * sizeof *scratch);
     if (order == NULL || scratch == NULL ||
         !resize((void **)&t->task_begin, n + 1, sizeof *t->task_begin) ||
+        !resize((void **)&t->card_mem_mib, n_tasks, sizeof *t->card_mem_mib) ||
         !(true JOB_COLUMNS(RESIZE) ENGINE_COLUMNS(RESIZE))) {
         status = fail_memory(err);
         goto out;
@@ -203,8 +205,17 @@ void jobs_reset(struct job_table *t)
         t->attained_milli_us[j] = 0;
         t->done_us[j] = 0;
         t->run_us[j] = 0;
+        t->alone_us[j] = 0;
         t->n_evicted[j] = 0;
     }
+    for (int32_t k = 0; k < t->n_tasks; k++)
+        t->card_mem_mib[k] = t->gpu_mem_mib[k];
+}
+
+bool job_is_elastic(const struct job_table *t, int32_t job)
+{
+    int32_t task = t->task_begin[job];
+    return t->gpu_max[job] > 0 && task + 1 == t->task_begin[job + 1] && t->gpu_milli[task] == 1000;
 }
 
 int64_t job_gpu_milli(const struct job_table *t, int32_t job)
@@ -243,6 +254,7 @@ void jobs_free(struct job_table *t)
     TASK_COLUMNS(FREE)
     ENGINE_COLUMNS(FREE)
 #undef FREE
+    free(t->card_mem_mib);
     free(t->task_begin);
     names_free(&t->job_names);
     names_free(&t->names);

@@ -76,7 +76,12 @@ struct job_table {
     int64_t *attained_milli_us; /* milli-GPUs held x microseconds, up to the last change */
     double *done_us;            /* reference work done, up to the last change */
     int64_t *run_us;            /* time in which it made progress, up to the last change */
+    double *alone_us;           /* what that progress would have taken without neighbours */
     int32_t *n_evicted;
+
+    /* (n_tasks) engine and plan */
+    int32_t *card_mem_mib; /* what it takes of each card's memory: gpu_mem_mib, or where its job has
+                              a configuration what that reserves (plan_config) */
 };
 
 /* Adds a row; rows with a job name seen before are further tasks of that job (its submission is
@@ -90,6 +95,9 @@ enum status jobs_close(struct job_table *t, struct error *err) MUST_USE;
 
 /* Puts the engine's columns back to "not yet submitted". */
 void jobs_reset(struct job_table *t);
+
+/* May it run on any number of cards from gpu_min to gpu_max? One task of one-GPU instances. */
+bool job_is_elastic(const struct job_table *t, int32_t job);
 
 /* Sums over all instances of all tasks. */
 int64_t job_gpu_milli(const struct job_table *t, int32_t job);

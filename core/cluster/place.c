@@ -39,13 +39,13 @@ static bool shareable(const struct asking *a, int32_t card)
 {
     const struct cluster *c = a->c;
     return a->shared && c->card_n_jobs[card] > 0 && c->card_n_jobs[card] < a->rules->share_max &&
-           c->card_mem_free_mib[card] >= a->t->gpu_mem_mib[a->task] && known_beside(a, card);
+           c->card_mem_free_mib[card] >= a->t->card_mem_mib[a->task] && known_beside(a, card);
 }
 
 static bool card_takes(const struct asking *a, int32_t card)
 {
     const struct cluster *c = a->c;
-    if (c->card_mem_free_mib[card] < a->t->gpu_mem_mib[a->task])
+    if (c->card_mem_free_mib[card] < a->t->card_mem_mib[a->task])
         return false;
     bool own = a->cards > 0 ? c->card_n_jobs[card] == 0 : c->card_free_milli[card] >= a->gpu;
     return own || shareable(a, card);
@@ -61,7 +61,7 @@ static int32_t room_gpu(const struct asking *a, int32_t node)
         return c->gpu_free_milli[node] / a->gpu;
     int32_t first = c->node_card[node], end = c->node_card[node + 1];
     if (a->cards > 0 && !a->shared) {
-        bool memory = first < end && c->card_gpu_mem_mib[first] >= a->t->gpu_mem_mib[a->task];
+        bool memory = first < end && c->card_gpu_mem_mib[first] >= a->t->card_mem_mib[a->task];
         return memory ? c->cards_free[node] / a->cards : 0;
     }
     if (!a->shared && c->gpu_free_milli[node] < a->gpu)
@@ -75,16 +75,23 @@ static int32_t room_gpu(const struct asking *a, int32_t node)
     return a->cards > 0 ? n / a->cards : n;
 }
 
+static bool type_will_do(const struct asking *a, int32_t node)
+{
+    int32_t asked = a->t->gpu_type[a->task], type = a->c->node_type[node];
+    if (!a->rules->type_strict || asked < 0)
+        return true;
+    uint64_t set = a->rules->type_set != NULL ? a->rules->type_set[asked] : 0;
+    return set == 0 ? type == a->rules->type_id[asked]
+                    : type >= 0 && type < 64 && (set >> type & 1) != 0;
+}
+
 /* How many instances the node can take: 0 is none. For fractions limited by card memory it may
  * count too many; seat_instance has the last word. */
 static int32_t room(const struct asking *a, int32_t node)
 {
     const struct cluster *c = a->c;
-    int32_t type = a->rules->type_strict && a->t->gpu_type[a->task] >= 0
-                       ? a->rules->type_id[a->t->gpu_type[a->task]]
-                       : -2;
     bool elsewhere = a->rules->pool >= 0 && c->node_pool[node] != a->rules->pool;
-    if (elsewhere || (type != -2 && c->node_type[node] != type))
+    if (elsewhere || !type_will_do(a, node))
         return 0;
     int32_t n = room_gpu(a, node);
     int32_t cpu = a->t->cpu_milli[a->task], mem = a->t->mem_mib[a->task];
@@ -140,12 +147,24 @@ static bool seat_instance(const struct asking *a, int32_t node, int32_t first)
     return n == a->cards;
 }
 
+/* Nodes to be tried, in turn. */
+static int32_t n_candidates(const struct asking *a)
+{
+    return a->rules->nodes != NULL ? a->rules->n_nodes : a->c->n_nodes;
+}
+
+static int32_t candidate(const struct asking *a, int32_t i)
+{
+    return a->rules->nodes != NULL ? a->rules->nodes[i] : i;
+}
+
 /* Among nodes with room for at least want: the least (sign +1) or most (-1) free. */
 static int32_t extreme_node(const struct asking *a, int32_t want, int sign)
 {
-    int32_t best = -1;
+    int32_t best = -1, n = n_candidates(a);
     int64_t best_free = 0;
-    for (int32_t node = 0; node < a->c->n_nodes; node++) {
+    for (int32_t i = 0; i < n; i++) {
+        int32_t node = candidate(a, i);
         int64_t free_milli = (int64_t)sign * a->c->gpu_free_milli[node];
         if ((best < 0 || free_milli < best_free) && room(a, node) >= want) {
             best = node;
@@ -158,8 +177,18 @@ static int32_t extreme_node(const struct asking *a, int32_t want, int sign)
 /* What an instance needs of its node's free GPUs at the least: shared cards count as taken. */
 static int32_t need_milli(const struct asking *a) { return a->shared ? 0 : a->gpu; }
 
+static int32_t first_listed(const struct asking *a)
+{
+    for (int32_t i = 0; i < a->rules->n_nodes; i++)
+        if (room(a, a->rules->nodes[i]) > 0)
+            return a->rules->nodes[i];
+    return -1;
+}
+
 static int32_t first_node(const struct asking *a, int32_t from)
 {
+    if (a->rules->nodes != NULL)
+        return first_listed(a);
     const struct peaks *free_milli = &a->c->gpu_free_peaks;
     int32_t node = peaks_first(free_milli, from, need_milli(a));
     while (node >= 0 && room(a, node) == 0)
@@ -170,17 +199,19 @@ static int32_t first_node(const struct asking *a, int32_t from)
 /* The lowest of the emptiest nodes with room; the very emptiest usually has it. */
 static int32_t emptiest_node(const struct asking *a)
 {
+    if (a->rules->nodes != NULL)
+        return extreme_node(a, 1, -1);
     int32_t node = peaks_first(&a->c->gpu_free_peaks, 0, peaks_max(&a->c->gpu_free_peaks));
     return room(a, node) > 0 ? node : extreme_node(a, 1, -1);
 }
 
 static int32_t random_node(const struct asking *a)
 {
-    int32_t best = -1;
+    int32_t best = -1, n = n_candidates(a);
     unsigned long seen = 0;
-    for (int32_t node = 0; node < a->c->n_nodes; node++)
-        if (room(a, node) > 0 && gsl_rng_uniform_int(a->rules->rng, ++seen) == 0)
-            best = node;
+    for (int32_t i = 0; i < n; i++)
+        if (room(a, candidate(a, i)) > 0 && gsl_rng_uniform_int(a->rules->rng, ++seen) == 0)
+            best = candidate(a, i);
     return best;
 }
 

@@ -1,6 +1,7 @@
 /* place.h - where a task's instances go.
  *
- * Nodes are tried in the order of the mode; among equals the lowest number wins. Exclusive places
+ * Nodes are tried in the order of the mode; among equals the lowest number wins, or the first of a
+ * given list. Exclusive places
  * are preferred: a card that somebody sits on is shared only when nothing is free, only up to
  * share_max jobs, only where the memory of all fits the card, and only where every pair of them
  * was measured (pairs given). */
@@ -24,12 +25,16 @@ extern const char *const place_mode_names[]; /* NULL-terminated */
 
 struct place_rules {
     enum place_mode mode;
-    int32_t pool;              /* id in the cluster's pools: only its nodes; -1: any */
+    int32_t pool;         /* id in the cluster's pools: only its nodes; -1: any */
+    const int32_t *nodes; /* (n_nodes) only these, tried in this order; NULL: all, by number */
+    int32_t n_nodes;
     int32_t share_max;         /* jobs on one card, 1 is exclusive */
     bool type_strict;          /* gpu_type is a requirement */
     const struct pairs *pairs; /* NULL: any two may share */
     const int32_t *pair_id;    /* (names of the job table) id in pairs, -1 unknown; NULL without */
     const int32_t *type_id;    /* (names of the job table) id in the cluster's gpu_types, -1 none */
+    const uint64_t *type_set;  /* (names of the job table) cluster_types_of a request that lists
+                                  several, else 0; NULL: no request does */
     gsl_rng *rng;              /* PLACE_RANDOM only */
 };
 

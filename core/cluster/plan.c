@@ -42,6 +42,7 @@ void plan_free(struct plan *p)
     free(p->side);
     free(p->n_ended);
     free(p->speed);
+    free(p->config);
     free(p->entry);
     *p = (struct plan){0};
 }
@@ -152,17 +153,31 @@ static struct seats seats_at(struct plan *p, const int32_t *where, int32_t n)
     return s;
 }
 
+/* How many seats all instances of a task need. */
+static int32_t seats_of_task(const struct plan *p, int32_t task)
+{
+    return p->jobs->n_inst[task] * cluster_seats_of_instance(p->cluster, p->jobs->gpu_milli[task]);
+}
+
 bool plan_start_at(struct plan *p, int32_t job, const int32_t *where, int32_t n)
 {
-    int32_t task = only_task(p, job);
+    int32_t first = first_task(p, job), end = p->jobs->task_begin[job + 1];
     if (!room_for_entry(p))
         return false;
-    struct seats s = seats_at(p, where, n);
-    if (s.first < 0)
-        return false;
-    take(p, task, s);
-    p->at[task] = s;
-    add(p, PLAN_START, job, task);
+    for (int32_t task = first; task < end; task++) {
+        int32_t n_seats = end - first == 1 ? n : seats_of_task(p, task);
+        struct seats s = seats_at(p, where, n_seats);
+        if (s.first < 0) {
+            unplace(p, first, task);
+            return false;
+        }
+        take(p, task, s);
+        p->at[task] = s;
+        where += n_seats;
+        n -= n_seats;
+    }
+    assert(n == 0);
+    add(p, PLAN_START, job, first);
     return true;
 }
 
@@ -268,6 +283,22 @@ bool plan_resize(struct plan *p, int32_t job, int32_t n_inst)
     return true;
 }
 
+bool plan_resize_at(struct plan *p, int32_t job, const int32_t *where, int32_t n)
+{
+    int32_t task = only_task(p, job);
+    if (!room_for_entry(p))
+        return false;
+    struct seats s = seats_at(p, where, n);
+    if (s.first < 0)
+        return false;
+    leave(p, job);
+    park(p, job);
+    take(p, task, s);
+    p->at[task] = s;
+    add(p, PLAN_RESIZE, job, task);
+    return true;
+}
+
 void plan_speed(struct plan *p, int32_t job, double speed)
 {
     if (!room_for_entry(p))
@@ -277,10 +308,18 @@ void plan_speed(struct plan *p, int32_t job, double speed)
     p->speed[job] = speed;
 }
 
+/* The only task of a job that is run aside, whether it has ended by now or not. */
+static int32_t aside_task(const struct plan *p, int32_t job)
+{
+    int32_t task = p->jobs->task_begin[job];
+    assert(task + 1 == p->jobs->task_begin[job + 1]);
+    return task;
+}
+
 bool plan_profile(struct plan *p, int32_t job, const int32_t *where, int32_t n, int64_t stay_us,
                   bool ends_job)
 {
-    int32_t task = only_task(p, job);
+    int32_t task = aside_task(p, job);
     assert(p->side[job].first < 0);
     if (!room_for_entry(p))
         return false;
@@ -293,6 +332,80 @@ bool plan_profile(struct plan *p, int32_t job, const int32_t *where, int32_t n, 
     p->entry[p->n - 1].profile.stay_us = stay_us;
     p->entry[p->n - 1].profile.ends_job = ends_job;
     return true;
+}
+
+/* Of the submitted configuration the trace's word counts where it has one. */
+static void set_config(struct plan *p, int32_t job, int32_t config)
+{
+    const struct job_table *t = p->jobs;
+    bool as_submitted = config == p->submitted[job];
+    p->config[job] = config;
+    for (int32_t k = t->task_begin[job]; k < t->task_begin[job + 1]; k++)
+        if (config >= 0 && t->gpu_milli[k] > 0)
+            t->card_mem_mib[k] = as_submitted && t->gpu_mem_mib[k] > 0 ? t->gpu_mem_mib[k]
+                                                                       : p->config_mem_mib[config];
+}
+
+enum status plan_configure(struct plan *p, const int32_t *submitted, const int32_t *config_mem_mib,
+                           struct error *err)
+{
+    p->config = malloc(((size_t)p->jobs->n_jobs + 1) * sizeof *p->config);
+    if (p->config == NULL)
+        return fail_memory(err);
+    p->submitted = submitted;
+    p->config_mem_mib = config_mem_mib;
+    for (int32_t j = 0; j < p->jobs->n_jobs; j++)
+        set_config(p, j, submitted[j]);
+    return ST_OK;
+}
+
+/* Another configuration on the same seats, whether it fits or not. */
+static void change_config(struct plan *p, int32_t job, int32_t config)
+{
+    for (int32_t k = first_task(p, job); k < p->jobs->task_begin[job + 1]; k++)
+        if (p->at[k].first >= 0)
+            give_back(p, k, p->at[k]);
+    set_config(p, job, config);
+    for (int32_t k = first_task(p, job); k < p->jobs->task_begin[job + 1]; k++)
+        if (p->at[k].first >= 0)
+            take(p, k, p->at[k]);
+}
+
+/* Have all cards of the job as much memory as is asked of them? */
+static bool memory_will_do(const struct plan *p, int32_t job)
+{
+    const struct cluster *c = p->cluster;
+    for (int32_t k = first_task(p, job); k < p->jobs->task_begin[job + 1]; k++)
+        for (int32_t i = 0; p->at[k].first >= 0 && i < p->at[k].n; i++) {
+            int32_t where = c->seats[p->at[k].first + i].where;
+            if (where >= 0 && c->card_mem_free_mib[where] < 0)
+                return false;
+        }
+    return true;
+}
+
+bool plan_config(struct plan *p, int32_t job, int32_t config)
+{
+    assert(p->config != NULL && p->config[job] >= 0 && p->side[job].first < 0);
+    int32_t before = p->config[job];
+    if (!room_for_entry(p))
+        return false;
+    change_config(p, job, config);
+    if (!p->cluster->mem_gives_way && !memory_will_do(p, job)) {
+        change_config(p, job, before);
+        return false;
+    }
+    add(p, PLAN_CONFIG, job, first_task(p, job));
+    p->entry[p->n - 1].config = before;
+    return true;
+}
+
+void plan_pause(struct plan *p, int32_t job, int64_t pause_us)
+{
+    if (!room_for_entry(p))
+        return;
+    add(p, PLAN_PAUSE, job, first_task(p, job));
+    p->entry[p->n - 1].pause_us = pause_us;
 }
 
 void plan_pool(struct plan *p, int32_t node, int32_t pool)
@@ -328,6 +441,8 @@ void plan_undo(struct plan *p, size_t mark)
         case PLAN_SPEED: p->speed[e->job] = e->speed; break;
         case PLAN_PROFILE: plan_end_profile(p, e->job); break;
         case PLAN_POOL: p->cluster->node_pool[e->job] = e->task; break;
+        case PLAN_CONFIG: change_config(p, e->job, e->config); break;
+        case PLAN_PAUSE: break;
         }
     }
 }
@@ -340,7 +455,7 @@ void plan_end_task(struct plan *p, int32_t task)
 
 void plan_end_profile(struct plan *p, int32_t job)
 {
-    give_back(p, only_task(p, job), p->side[job]);
+    give_back(p, aside_task(p, job), p->side[job]);
     drop(p, &p->side[job]);
 }
 

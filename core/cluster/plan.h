@@ -16,6 +16,8 @@ enum plan_kind {
     PLAN_SPEED,
     PLAN_PROFILE,
     PLAN_POOL,
+    PLAN_CONFIG,
+    PLAN_PAUSE,
     PLAN_RELEASE
 };
 
@@ -26,6 +28,8 @@ struct plan_entry {
     union {
         int64_t restart_us; /* PLAN_EVICT: what starting again will cost */
         double speed;       /* PLAN_SPEED: the one before */
+        int32_t config;     /* PLAN_CONFIG: the one before */
+        int64_t pause_us;   /* PLAN_PAUSE */
         struct {
             int64_t stay_us; /* PLAN_PROFILE */
             bool ends_job;
@@ -47,6 +51,10 @@ struct plan {
     struct seats *side;   /* (n_jobs) where a job is being profiled */
     int32_t *n_ended;     /* (n_jobs) tasks that have ended: a restart leaves them out */
     double *speed;        /* (n_jobs) set by policies that bring their own; 1 at first */
+    int32_t *config;      /* (n_jobs) of the catalog (core/elastico/rst.h); -1 for jobs outside it;
+                             NULL without a catalog */
+    const int32_t *submitted;      /* (n_jobs) the configurations they have at first */
+    const int32_t *config_mem_mib; /* (configurations) what each reserves of a card */
     struct plan_entry *entry;
     size_t n, capacity;
     int64_t wake_us; /* earliest wake-up asked for; TIME_NEVER for none */
@@ -56,14 +64,19 @@ struct plan {
 enum status plan_init(struct plan *p, struct cluster *c, const struct job_table *jobs,
                       struct place_rules rules, struct error *err) MUST_USE;
 void plan_free(struct plan *p);
+/* Jobs have configurations from here on, at first those they were submitted in; both columns must
+ * outlive the plan. For the engine, before any job is placed. */
+enum status plan_configure(struct plan *p, const int32_t *submitted, const int32_t *config_mem_mib,
+                           struct error *err) MUST_USE;
 
 /* Places all tasks of a waiting job that have not ended, or none: false is a normal "no". Nodes of
  * rules.pool only, where that is set. */
 bool plan_start(struct plan *p, int32_t job);
 /* The same with n_inst instances instead of those asked for: an elastic job of one task. */
 bool plan_start_width(struct plan *p, int32_t job, int32_t n_inst);
-/* Starts a job of one task on given seats: n cards, or ~node where no card is meant, instance by
- * instance. The caller has made sure that it fits or may share. */
+/* Starts a job on given seats: n cards, or ~node where no card is meant, instance by instance, of
+ * all tasks that have not ended (of a job of one task also fewer instances than it asked for). The
+ * caller has made sure that it fits or may share. */
 bool plan_start_at(struct plan *p, int32_t job, const int32_t *where, int32_t n);
 /* Sends a running job back to the queue: the policy's own queue, it is not announced again. At most
  * once a job and pass, and not together with a resize. restart_us is what starting again costs. */
@@ -71,13 +84,24 @@ void plan_evict(struct plan *p, int32_t job, int64_t restart_us);
 /* Gives a running job of one task n_inst instances: the first ones stay where they are. False when
  * there is no place for more; nothing has changed then. */
 bool plan_resize(struct plan *p, int32_t job, int32_t n_inst);
+/* The same on given seats, those it keeps among them: n cards, one of each instance. False only
+ * when memory is out. */
+bool plan_resize_at(struct plan *p, int32_t job, const int32_t *where, int32_t n);
 /* From now on a running job advances at this speed (reference seconds per second), for policies
  * that bring their own pair speeds (policy.sets_speed). */
 void plan_speed(struct plan *p, int32_t job, double speed);
-/* Lets a waiting job of one task run aside on these cards for stay_us, nothing of it kept, while it
- * goes on waiting; or, with ends_job, for good: it ends there. Announced in view->profiled. */
+/* Lets a job of one task run aside on these cards for stay_us, nothing of it kept, while it goes on
+ * waiting (a copy of it, should it run or have ended); or, with ends_job, a waiting one for good:
+ * it ends there. Announced in view->profiled. */
 bool plan_profile(struct plan *p, int32_t job, const int32_t *where, int32_t n, int64_t stay_us,
                   bool ends_job);
+/* Puts a waiting or running job of the catalog in another configuration of its workload, a running
+ * one on the cards it has. False when these lack the memory: nothing has changed then. What the
+ * change costs is up to the policy (plan_pause). Not after a plan_release of the same job. */
+bool plan_config(struct plan *p, int32_t job, int32_t config);
+/* A running job, or one started in this pass, makes no progress for so long: an engine restarts, a
+ * checkpoint is written and read. It keeps its cards, and its neighbours feel it as before. */
+void plan_pause(struct plan *p, int32_t job, int64_t pause_us);
 /* Moves a node nobody sits on to another pool. */
 void plan_pool(struct plan *p, int32_t node, int32_t pool);
 /* Asks for a pass at that time even if nothing happens until then. */

@@ -14,7 +14,7 @@
 #include "core/cluster/job.h"
 #include "core/cluster/plan.h"
 
-enum { POLICY_ABI = 1 };
+enum { POLICY_ABI = 1, POLICY_TABLES_MAX = 8 };
 
 /* A running job between two changes; one cache line, since every event touches one. */
 struct stay {
@@ -29,6 +29,8 @@ struct stay {
 };
 
 /* Read-only. A job's progress between changes: view_done_us and view_attained_milli_us. */
+struct rst;
+struct contention;
 struct view {
     int64_t now_us;
     const struct job_table *jobs;
@@ -44,7 +46,12 @@ struct view {
     const struct table *tables; /* the CSV files named by the settings in policy.tables, in that
                                    order; no rows where the setting is empty */
     int64_t restart_us;         /* what a preempted job pays when it starts again */
-    struct arena *scratch;      /* reset after the pass */
+    gsl_rng *rng;               /* the run's "policy" stream, for policies that draw */
+    const struct rst *rst; /* configurations and profiles (core/elastico/rst.h); NULL without */
+    const struct contention *contention; /* the truth, for a belief that is an oracle
+                                            (core/elastico/contention.h); NULL under another */
+    double scale_exp;      /* elastic.scale_exp: what an elastic job's width is worth */
+    struct arena *scratch; /* reset after the pass */
 };
 
 /* Reference work done by now. */
@@ -71,11 +78,26 @@ struct policy {
     size_t state_size;
     const char *const *tables; /* NULL-terminated: settings that name CSV files; NULL for none */
     bool profiles;             /* may run jobs aside with plan_profile */
-    bool sets_speed; /* brings its own pair speeds with plan_speed; the run's truth is not asked */
-    int64_t tick_us; /* 0: exact progress. Else progress is made in whole ticks by repeated
-                        subtraction, a job ends at the tick after the one that left nothing, and a
-                        restart is work added: a simulator that ticks, reproduced */
-    bool node_sum;   /* needs a cluster with share = node-sum */
+    bool sets_speed; /* brings its own speeds with plan_speed, 0 for a pause; neither the run's
+                        truth nor an elastic job's width counts then */
+    bool own_clock;  /* has rounds, slices or limits in seconds or GPU-seconds of its own: twice the
+                        time everywhere is then another schedule */
+    bool pairs_jobs; /* puts two jobs on one card unasked, at share.max_jobs 1: GPU time held then
+                        counts a card once where the jobs' own sums count it twice */
+    bool shrinks_memory; /* jobs on one card may ask for more memory than it has: some give way */
+    int64_t tick_us;     /* 0: exact progress. Else progress is made in whole ticks by repeated
+                            subtraction, a job ends at the tick after the one that left nothing, and a
+                            restart is work added: a simulator that ticks, reproduced */
+    bool elastic;        /* starts and resizes elastic jobs at any width from gpu_min on, so that a
+                            cluster need only hold gpu_min */
+    bool reshapes;  /* puts jobs in other configurations with plan_config, so that a cluster need
+                       only hold the smallest of the job's workload */
+    bool may_stall; /* keeps waiting for ever with jobs that its rules never start, as what it
+                       models does: these end unfinished, and so may those behind them */
+    bool node_sum;  /* needs a cluster with share = node-sum */
+    /* Where settings decide on sets_speed and tick_us: writes what holds with these. May be NULL.
+     */
+    void (*pace)(const void *config, bool *sets_speed, int64_t *tick_us);
     enum status (*prepare)(const void *config, struct preparation *p, struct error *err);
     enum status (*init)(void *state, const void *config, const struct view *v,
                         const struct place_rules *rules, struct arena *arena, struct error *err);

@@ -6,7 +6,8 @@
 
 /* Everything placement of one task depends on. */
 struct task_ask {
-    int32_t n_inst, gpu_milli, cpu_milli, mem_mib, gpu_mem_mib, gpu_type, workload;
+    int32_t n_inst, gpu_milli, cpu_milli, mem_mib, gpu_mem_mib, gpu_type, workload, gpu_min,
+        gpu_max;
 };
 
 static struct task_ask ask_of(const struct job_table *t, int32_t task, bool workload_counts)
@@ -15,9 +16,11 @@ static struct task_ask ask_of(const struct job_table *t, int32_t task, bool work
                              t->gpu_milli[task],
                              t->cpu_milli[task],
                              t->mem_mib[task],
-                             t->gpu_mem_mib[task],
+                             t->card_mem_mib[task],
                              t->gpu_type[task],
-                             workload_counts ? t->workload[t->task_job[task]] : -1};
+                             workload_counts ? t->workload[t->task_job[task]] : -1,
+                             t->gpu_min[t->task_job[task]],
+                             t->gpu_max[t->task_job[task]]};
 }
 
 int32_t shapes_of(const struct job_table *t, bool workload_counts, int32_t *shape)
@@ -43,22 +46,22 @@ out:
     return n;
 }
 
-bool waitq_init(struct waitq *q, const struct job_table *t, bool workload_counts,
-                struct arena *arena)
+/* The columns of jobs. */
+static bool job_columns(struct waitq *q, const struct job_table *t, struct arena *arena)
 {
     size_t n = (size_t)t->n_jobs;
     *q = (struct waitq){0};
-    int32_t *shape = arena_alloc(arena, n, sizeof *shape);
     q->key = arena_alloc(arena, n, sizeof *q->key);
     q->child = arena_alloc(arena, n, sizeof *q->child);
     q->sibling = arena_alloc(arena, n, sizeof *q->sibling);
-    if (shape == NULL || q->key == NULL || q->child == NULL || q->sibling == NULL)
-        return false;
-    q->n_shapes = shapes_of(t, workload_counts, shape);
-    if (q->n_shapes < 0)
-        return false;
-    size_t k = (size_t)q->n_shapes;
-    q->shape = shape;
+    return q->key != NULL && q->child != NULL && q->sibling != NULL;
+}
+
+/* The columns of shapes, for so many. */
+static bool shape_columns(struct waitq *q, int32_t n_shapes, struct arena *arena)
+{
+    size_t k = (size_t)n_shapes;
+    q->n_shapes = n_shapes;
     q->root = arena_alloc(arena, k, sizeof *q->root);
     q->blocked = arena_alloc(arena, k, sizeof *q->blocked);
     q->open = arena_alloc(arena, k, sizeof *q->open);
@@ -67,6 +70,58 @@ bool waitq_init(struct waitq *q, const struct job_table *t, bool workload_counts
         return false;
     for (size_t s = 0; s < k; s++)
         q->root[s] = q->open_at[s] = -1;
+    return true;
+}
+
+bool waitq_init(struct waitq *q, const struct job_table *t, bool workload_counts,
+                struct arena *arena)
+{
+    int32_t *shape = arena_alloc(arena, (size_t)t->n_jobs, sizeof *shape);
+    if (shape == NULL || !job_columns(q, t, arena))
+        return false;
+    q->shape = shape;
+    int32_t n_shapes = shapes_of(t, workload_counts, shape);
+    return n_shapes >= 0 && shape_columns(q, n_shapes, arena);
+}
+
+/* Numbers the shapes of each queue from 0 in shape (n_jobs), where those of all jobs stand; how
+ * many there are in n_shapes (n). False when memory is out. */
+static bool renumber(const struct job_table *t, const int32_t *queue, int32_t *shape,
+                     int32_t *n_shapes)
+{
+    struct names seen = {0}; /* pairs of queue and shape, as bytes */
+    int32_t *local = NULL;   /* (seen.n) number within the queue */
+    size_t capacity = 0;
+    bool ok = true;
+    for (int32_t j = 0; j < t->n_jobs && ok; j++) {
+        const int32_t pair[2] = {queue[j], shape[j]};
+        int32_t n_before = seen.n, id = names_add(&seen, (const char *)pair, sizeof pair);
+        ok = id >= 0 && ARRAY_GROW(local, capacity, seen.n);
+        if (ok && id == n_before)
+            local[id] = n_shapes[queue[j]]++;
+        if (ok)
+            shape[j] = local[id];
+    }
+    names_free(&seen);
+    free(local);
+    return ok;
+}
+
+bool waitq_init_many(struct waitq *q, int32_t n, const struct job_table *t, const int32_t *queue,
+                     bool workload_counts, struct arena *arena)
+{
+    struct waitq all;
+    int32_t *shape = arena_alloc(arena, (size_t)t->n_jobs, sizeof *shape);
+    int32_t *n_shapes = arena_alloc(arena, (size_t)n, sizeof *n_shapes);
+    if (shape == NULL || n_shapes == NULL || !job_columns(&all, t, arena) ||
+        shapes_of(t, workload_counts, shape) < 0 || !renumber(t, queue, shape, n_shapes))
+        return false;
+    all.shape = shape;
+    for (int32_t i = 0; i < n; i++) {
+        q[i] = all;
+        if (!shape_columns(&q[i], n_shapes[i], arena))
+            return false;
+    }
     return true;
 }
 

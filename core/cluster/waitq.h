@@ -35,6 +35,10 @@ struct waitq {
 /* shape must outlive the queue. False when memory is out. */
 bool waitq_init(struct waitq *q, const struct job_table *t, bool workload_counts,
                 struct arena *arena);
+/* n queues over the same jobs, each job in the one that queue (n_jobs) says: they share the columns
+ * of jobs, so many cost no more than one. False when memory is out. */
+bool waitq_init_many(struct waitq *q, int32_t n, const struct job_table *t, const int32_t *queue,
+                     bool workload_counts, struct arena *arena);
 void waitq_push(struct waitq *q, int32_t job, int64_t key);
 /* Something was released: every shape may fit again. O(shapes). */
 void waitq_reopen(struct waitq *q);

@@ -1,0 +1,183 @@
+#include "core/cluster/beside.h"
+
+#include <stdlib.h>
+
+static int32_t task_left(const struct plan *p, int32_t job)
+{
+    return p->jobs->task_begin[job] + p->n_ended[job];
+}
+
+bool beside_whole(const struct plan *p, int32_t job)
+{
+    int32_t task = task_left(p, job), gpu = p->jobs->gpu_milli[task];
+    return p->cluster->share == SHARE_CARD && task + 1 == p->jobs->task_begin[job + 1] &&
+           gpu >= 1000 && gpu % 1000 == 0;
+}
+
+/* Is this a node on which the task may sit at all? */
+static bool admits(const struct plan *p, int32_t task, int32_t node)
+{
+    const struct cluster *c = p->cluster;
+    const struct place_rules *rules = &p->rules;
+    int32_t asked = p->jobs->gpu_type[task], type = c->node_type[node];
+    if (rules->pool >= 0 && c->node_pool[node] != rules->pool)
+        return false;
+    if (!rules->type_strict || asked < 0)
+        return true;
+    uint64_t set = rules->type_set != NULL ? rules->type_set[asked] : 0;
+    return set == 0 ? type == rules->type_id[asked]
+                    : type >= 0 && type < 64 && (set >> type & 1) != 0;
+}
+
+/* Did the last start overbook nothing? */
+static bool within(const struct plan *p, int32_t task)
+{
+    const struct cluster *c = p->cluster;
+    for (int32_t i = p->at[task].first; i < p->at[task].first + p->at[task].n; i++) {
+        int32_t card = c->seats[i].where, node = c->card_node[card];
+        if (!admits(p, task, node) || c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0 ||
+            (c->card_mem_free_mib[card] < 0 && !c->mem_gives_way))
+            return false;
+    }
+    return true;
+}
+
+bool beside_start(struct plan *p, int32_t job, int32_t host, struct arena *scratch)
+{
+    const struct job_table *t = p->jobs;
+    if (!beside_whole(p, job) || !beside_whole(p, host))
+        return false;
+    int32_t task = task_left(p, job), beside = task_left(p, host);
+    if (t->gpu_milli[task] != t->gpu_milli[beside] || t->n_inst[task] != plan_width(p, beside))
+        return false;
+    struct arena_mark before = arena_mark(scratch);
+    size_t mark = plan_mark(p);
+    struct seats at = p->at[beside];
+    int32_t *where = arena_alloc(scratch, (size_t)at.n, sizeof *where);
+    p->failed = p->failed || where == NULL;
+    for (int32_t i = 0; where != NULL && i < at.n; i++)
+        where[i] = p->cluster->seats[at.first + i].where;
+    bool starts = where != NULL && plan_start_at(p, job, where, at.n);
+    arena_reset(scratch, before);
+    if (starts && !within(p, task)) {
+        plan_undo(p, mark);
+        return false;
+    }
+    return starts;
+}
+
+struct card_worth {
+    double worth;
+    int32_t card;
+};
+
+/* What one start looks at: all cards, node by node, the gladdest first. */
+struct wish {
+    struct card_worth *card; /* (n_cards) */
+    int32_t *n_usable;       /* (n_nodes) the first so many of its cards here */
+    int32_t *n_taken;        /* (n_nodes) instances put there */
+    int32_t *n_most;         /* (n_nodes) instances by CPU, memory, type and pool */
+    int32_t *where;          /* (seats) */
+    int32_t per_inst;
+};
+
+static int gladdest_first(const void *a, const void *b)
+{
+    const struct card_worth *x = a, *y = b;
+    if (x->worth != y->worth)
+        return x->worth > y->worth ? -1 : 1;
+    return x->card < y->card ? -1 : 1;
+}
+
+static int32_t most_instances(const struct plan *p, int32_t task, int32_t node)
+{
+    const struct cluster *c = p->cluster;
+    int32_t cpu = p->jobs->cpu_milli[task], mem = p->jobs->mem_mib[task], n = INT32_MAX;
+    if (!admits(p, task, node))
+        return 0;
+    if (cpu > 0)
+        n = c->cpu_free_milli[node] / cpu;
+    if (mem > 0 && c->mem_free_mib[node] / mem < n)
+        n = c->mem_free_mib[node] / mem;
+    return n;
+}
+
+static void rank_cards(const struct plan *p, int32_t job, const int32_t *card, int32_t n_cards,
+                       beside_worth_fn worth, const void *context, struct wish *w)
+{
+    const struct cluster *c = p->cluster;
+    int32_t task = task_left(p, job);
+    for (int32_t i = 0, begin = 0; i < n_cards; i = begin) {
+        int32_t node = c->card_node[card[i]], first = c->node_card[node], n = 0;
+        w->n_most[node] = most_instances(p, task, node);
+        for (begin = i; begin < n_cards && c->card_node[card[begin]] == node; begin++) {
+            bool room = w->n_most[node] > 0 &&
+                        (c->mem_gives_way ||
+                         c->card_mem_free_mib[card[begin]] >= p->jobs->card_mem_mib[task]);
+            double glad = room ? worth(context, p, job, card[begin]) : -1;
+            if (glad >= 0)
+                w->card[first + n++] = (struct card_worth){glad, card[begin]};
+        }
+        if (n > 1)
+            qsort(w->card + first, (size_t)n, sizeof *w->card, gladdest_first);
+        w->n_usable[node] = n;
+    }
+}
+
+/* The worst card of the next instance on this node; -1 when none fits there. */
+static double next_worth(const struct cluster *c, const struct wish *w, int32_t node)
+{
+    int32_t need = (w->n_taken[node] + 1) * w->per_inst;
+    if (w->n_taken[node] >= w->n_most[node] || need > w->n_usable[node])
+        return -1;
+    return w->card[c->node_card[node] + need - 1].worth;
+}
+
+static bool seat_instance(const struct cluster *c, struct wish *w, int32_t inst)
+{
+    int32_t best = -1;
+    double most = -1;
+    for (int32_t node = 0; node < c->n_nodes; node++) {
+        double glad = next_worth(c, w, node);
+        if (glad > most) {
+            best = node;
+            most = glad;
+        }
+    }
+    for (int32_t i = 0; best >= 0 && i < w->per_inst; i++)
+        w->where[inst * w->per_inst + i] =
+            w->card[c->node_card[best] + w->n_taken[best] * w->per_inst + i].card;
+    if (best >= 0)
+        w->n_taken[best]++;
+    return best >= 0;
+}
+
+bool beside_start_best(struct plan *p, int32_t job, const int32_t *card, int32_t n_cards,
+                       beside_worth_fn worth, const void *context, struct arena *scratch)
+{
+    if (!beside_whole(p, job) ||
+        (int64_t)p->jobs->n_inst[task_left(p, job)] * p->jobs->gpu_milli[task_left(p, job)] >
+            n_cards * INT64_C(1000))
+        return false;
+    const struct cluster *c = p->cluster;
+    struct arena_mark before = arena_mark(scratch);
+    int32_t task = task_left(p, job), n_inst = p->jobs->n_inst[task], n = 0;
+    struct wish w = {.per_inst = p->jobs->gpu_milli[task] / 1000};
+    size_t n_nodes = (size_t)c->n_nodes;
+    w.card = arena_alloc(scratch, (size_t)c->n_cards, sizeof *w.card);
+    w.n_usable = arena_alloc(scratch, n_nodes, sizeof *w.n_usable);
+    w.n_taken = arena_alloc(scratch, n_nodes, sizeof *w.n_taken);
+    w.n_most = arena_alloc(scratch, n_nodes, sizeof *w.n_most);
+    w.where = arena_alloc(scratch, (size_t)n_inst * (size_t)w.per_inst, sizeof *w.where);
+    if (w.card == NULL || w.n_usable == NULL || w.n_taken == NULL || w.n_most == NULL ||
+        w.where == NULL) {
+        p->failed = true;
+    } else {
+        rank_cards(p, job, card, n_cards, worth, context, &w);
+        while (n < n_inst && seat_instance(c, &w, n))
+            n++;
+    }
+    bool starts = n == n_inst && plan_start_at(p, job, w.where, n_inst * w.per_inst);
+    arena_reset(scratch, before);
+    return starts;
+}
