@@ -13,9 +13,10 @@ FOLDERS = {
     "core": ("core",),
     "traces": ("core", "traces"),
     "policies": ("core", "policies"),
-    "sim": ("core", "traces", "policies", "sim"),
-    "tests": ("core", "traces", "policies", "sim", "tests", "bench"),
-    "bench": ("core", "traces", "policies", "sim", "tests", "bench"),
+    "calib": ("core", "calib"),
+    "sim": ("core", "traces", "policies", "calib", "sim"),
+    "tests": ("core", "traces", "policies", "calib", "sim", "tests", "bench"),
+    "bench": ("core", "traces", "policies", "calib", "sim", "tests", "bench"),
 }
 # Inside a folder with rooms, a room may include itself and those before it.
 ROOMS = {"core": ("base", "cluster", "elastico"), "sim": ("run", "results", "cmd")}
@@ -23,12 +24,15 @@ ROOMS = {"core": ("base", "cluster", "elastico"), "sim": ("run", "results", "cmd
 # A library's headers, and the modules (or folders, ending in /) that may include them.
 LIBRARIES = {
     "argp.h": ("sim/cmd/",),
+    "cblas.h": ("core/elastico/dense",),
     "criterion/": (),
-    "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "sim/run/metrics",
+    "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "calib/", "sim/run/metrics",
              "sim/cmd/main"),
-    "jansson.h": ("core/base/param", "sim/"),
+    "jansson.h": ("core/base/param", "core/elastico/catalog_file", "core/elastico/model_file",
+                  "sim/", "traces/philly"),
     "pthread.h": ("sim/",),
     "sqlite3.h": ("sim/results/",),
+    "xgboost/": ("core/elastico/gbdt",),
     "zlib.h": ("traces/lines", "traces/write"),
 }
 SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math signal stdalign

@@ -4,7 +4,7 @@
 # is missing and only by root; anybody else is told what to install, exit 2.
 
 build_packages="gcc libc6-dev pkg-config meson ninja-build \
-libgsl-dev libsqlite3-dev zlib1g-dev libjansson-dev"
+libgsl-dev libsqlite3-dev zlib1g-dev libjansson-dev libopenblas-dev"
 test_packages="libcriterion-dev locales" # locales: a run under a decimal comma
 check_packages="clang clang-format clang-tidy"
 sanitizer_options="-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all"
@@ -47,8 +47,8 @@ need() {
     apt_install $missing || { apt-get update >&2 && apt_install $missing; }
 }
 
-# build DIRECTORY [OPTION...]: configures it (again, where the options changed) and builds.
-build() {
+# configure DIRECTORY [OPTION...]: once, and again where options are given.
+configure() {
     directory=$1
     shift
     if [ -f "$directory/build.ninja" ]; then
@@ -56,5 +56,9 @@ build() {
     else
         meson setup "$directory" "$@" >&2
     fi
-    ninja -C "$directory" >&2
+}
+
+# build DIRECTORY [OPTION...]: configures and builds everything.
+build() {
+    configure "$@" && ninja -C "$1" >&2
 }

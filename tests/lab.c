@@ -17,12 +17,12 @@ static int32_t name_id(struct lab *l, const char *name)
 void lab_jobs(struct lab *l, const char *text)
 {
     for (const char *line = text; *line != '\0';) {
-        char name[32] = "", workload[32] = "", type[32] = "", one[256];
+        char name[32] = "", workload[32] = "", type[32] = "", queue[32] = "", one[256];
         snprintf(one, sizeof one, "%.*s", (int)strcspn(line, "\n"), line);
         double submit_s, duration_s, gpus;
-        int inst = 1, mem = 0;
-        int n = sscanf(one, "%31s %lf %lf %lf %d %31s %d %31s", name, &submit_s, &duration_s, &gpus,
-                       &inst, workload, &mem, type);
+        int inst = 1, mem = 0, min = 0, max = 0;
+        int n = sscanf(one, "%31s %lf %lf %lf %d %31s %d %31s %d %d %31s", name, &submit_s,
+                       &duration_s, &gpus, &inst, workload, &mem, type, &min, &max, queue);
         cr_assert_geq(n, 4, "lab: %s", one);
         struct job_row row = job_row_empty();
         row.name = name;
@@ -34,6 +34,9 @@ void lab_jobs(struct lab *l, const char *text)
         row.gpu_mem_mib = mem;
         row.workload = name_id(l, workload);
         row.gpu_type = name_id(l, type);
+        row.gpu_min = min;
+        row.gpu_max = max;
+        row.queue = name_id(l, queue);
         cr_assert_geq(jobs_add(&l->jobs, &row), 0);
         line = strchr(line, '\n');
         if (line == NULL)
@@ -52,8 +55,8 @@ void lab_nodes(struct lab *l, const char *text)
         spec[n] = (struct node_spec){.count = 1, .cpu_milli = -1, .mem_mib = -1};
         int gpus = 0, mem = 0;
         type[n][0] = '\0';
-        if (sscanf(p, "%dx%dMiB", &gpus, &mem) < 2)
-            sscanf(p, "%d:%15[A-Za-z0-9]", &gpus, type[n]);
+        if (sscanf(p, "%dx%dMiB:%15[-A-Za-z0-9]", &gpus, &mem, type[n]) < 2)
+            sscanf(p, "%d:%15[-A-Za-z0-9]", &gpus, type[n]);
         spec[n].n_gpus = gpus;
         spec[n].gpu_mem_mib = mem;
         spec[n].gpu_type = type[n];
@@ -72,10 +75,42 @@ static const int32_t *map(struct lab *l, const struct names *to)
     return m;
 }
 
+static const uint64_t *map_lists(struct lab *l)
+{
+    uint64_t *set = arena_alloc(&l->arena, (size_t)l->jobs.names.n, sizeof *set);
+    for (int32_t i = 0; i < l->jobs.names.n; i++)
+        if (strchr(names_text(&l->jobs.names, i), '|') != NULL)
+            set[i] = cluster_types_of(&l->cluster, names_text(&l->jobs.names, i),
+                                      names_length(&l->jobs.names, i));
+    return set;
+}
+
+/* The catalog bound to the jobs, its profiles and the physics. */
+static void bind_catalog(struct lab *l)
+{
+    struct error err = {{0}};
+    if (l->workloads.n == 0) {
+        cr_assert_eq(catalog_read(l->catalog, &l->workloads, &err), ST_OK, "%s", err.text);
+        cr_assert_eq(profiles_init(&l->profiles, &l->workloads, &err), ST_OK);
+    }
+    contention_free(&l->contention);
+    cr_assert_eq(contention_init(&l->contention, &l->profiles, l->set, l->mps, &err), ST_OK);
+    rst_free(&l->rst);
+    cr_assert_eq(rst_init(&l->rst, &l->profiles, &l->jobs, &l->cluster, l->submitted, &err), ST_OK,
+                 "%s", err.text);
+    l->rates.rst = &l->rst;
+    l->rates.contention = &l->contention;
+}
+
 void lab_run(struct lab *l, const char *name)
 {
     const struct policy *policy = policy_find(name);
     cr_assert_not_null(policy, "%s", name);
+    lab_run_policy(l, policy);
+}
+
+void lab_run_policy(struct lab *l, const struct policy *policy)
+{
     if (l->config == NULL && policy->params != NULL) {
         void *config = arena_alloc(&l->arena, 1, policy->config_size);
         param_defaults(&(struct param_group){policy->name, policy->params, config});
@@ -86,23 +121,29 @@ void lab_run(struct lab *l, const char *name)
     l->rules.pool = -1;
     l->rules.type_strict = l->cluster.gpu_types.n > 1;
     l->rules.type_id = map(l, &l->cluster.gpu_types);
+    l->rules.type_set = map_lists(l);
     if (l->pairs.n > 0) {
         l->rules.pairs = &l->pairs;
         l->rules.pair_id = map(l, &l->pairs.workloads);
     }
+    l->rates.truth = l->truth;
+    if (l->catalog != NULL)
+        bind_catalog(l);
     l->rng = gsl_rng_alloc(gsl_rng_mt19937);
     l->rules.rng = l->rng;
     run_log_free(&l->log);
     struct engine_setup setup = {.policy = policy,
                                  .policy_config = l->config,
+                                 .tables = l->tables,
                                  .jobs = &l->jobs,
                                  .cluster = &l->cluster,
                                  .rules = l->rules,
-                                 .truth = l->truth,
+                                 .rng = l->rng,
+                                 .rates = l->rates,
                                  .restart_us = us_of_s(l->restart_s),
                                  .check = !l->unchecked};
     struct error err = {{0}};
-    cr_assert_eq(engine_run(&setup, &l->log, &err), ST_OK, "%s: %s", name, err.text);
+    cr_assert_eq(engine_run(&setup, &l->log, &err), ST_OK, "%s: %s", policy->name, err.text);
     gsl_rng_free(l->rng);
     l->config = NULL;
 }
@@ -113,6 +154,12 @@ void lab_free(struct lab *l)
     cluster_free(&l->cluster);
     run_log_free(&l->log);
     pairs_free(&l->pairs);
+    for (size_t i = 0; i < sizeof l->tables / sizeof *l->tables; i++)
+        table_free(&l->tables[i]);
+    rst_free(&l->rst);
+    contention_free(&l->contention);
+    profiles_free(&l->profiles);
+    workloads_free(&l->workloads);
     arena_free(&l->arena);
     *l = (struct lab){0};
 }

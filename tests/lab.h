@@ -2,6 +2,7 @@
 #ifndef COLOSIM_TESTS_LAB_H
 #define COLOSIM_TESTS_LAB_H
 
+#include "core/elastico/catalog_file.h"
 #include "sim/run/engine.h"
 #include "sim/run/metrics.h"
 
@@ -18,16 +19,27 @@ struct lab {
     double restart_s;
     bool unchecked;     /* leave out the walk over every invariant: for long runs */
     const void *config; /* of the policy; NULL: its defaults */
+    struct table tables[8]; /* as policy.tables names them */
+    const char *catalog; /* NULL: none */
+    enum submitted submitted;
+    enum contention_set set;
+    double mps; /* m of the contention; must be set with a catalog */
+    struct rates rates; /* the rest is filled in by the run */
+    struct workloads workloads;
+    struct profiles profiles;
+    struct contention contention;
+    struct rst rst;
     struct arena arena;
 };
 
-/* Lines "name submit_s duration_s gpus [instances [workload gpu_mem_mib [type]]]"; a name seen
- * before is a further task. */
+/* Lines "name submit_s duration_s gpus [instances [workload gpu_mem_mib [type [gpu_min gpu_max
+ * [queue]]]]]"; a name seen before is a further task. */
 void lab_jobs(struct lab *l, const char *text);
-/* "4+2+2" or "1x32768MiB" or "2:T4+1:V100": nodes by their GPUs. */
+/* "4+2+2" or "1x32768MiB" or "2:T4+1:V100" or "1x40960MiB:a100-40g": nodes by their GPUs. */
 void lab_nodes(struct lab *l, const char *text);
 /* Runs with every invariant checked after every pass. */
 void lab_run(struct lab *l, const char *policy);
+void lab_run_policy(struct lab *l, const struct policy *policy);
 void lab_free(struct lab *l);
 
 int32_t lab_job(const struct lab *l, const char *name);

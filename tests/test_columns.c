@@ -11,7 +11,7 @@ static const char *const words[] = {"red", "green", NULL};
 
 struct thing {
     struct field key;
-    int64_t time_us;
+    int64_t time_us, date_us;
     double part;
     int32_t id, n, milli, mib;
     int word;
@@ -28,10 +28,11 @@ static const struct column columns[] = {
     COLUMN_NUMBER("part", COLUMN_REAL, offsetof(struct thing, part), 0, 0, 1),
     COLUMN_CHOICE("word", offsetof(struct thing, word), words),
     COLUMN_IGNORED("comment"),
+    COLUMN_NUMBER("date", COLUMN_DATE, offsetof(struct thing, date_us), 0, 0, 0),
     COLUMN_END,
 };
 // clang-format on
-enum { KEY, TIME, NAME, N, PERCENT, GIB, PART, WORD, COMMENT, N_FIELDS };
+enum { KEY, TIME, NAME, N, PERCENT, GIB, PART, WORD, COMMENT, DATE, N_FIELDS };
 
 /* A row of literals; none of them is freed. */
 static struct csv row_of(struct field *field, const char *const *texts, size_t n)
@@ -44,15 +45,29 @@ static struct csv row_of(struct field *field, const char *const *texts, size_t n
 /* Reads a row in which one field is text and the others are well-formed. */
 static struct thing read_one(int at, const char *text, struct names *names, struct fault *fault)
 {
-    const char *texts[N_FIELDS] = {"k", "0", "", "", "", "", "", "", ""};
+    const char *texts[N_FIELDS] = {"k", "0", "", "", "", "", "", "", "", ""};
     struct field field[N_FIELDS];
     struct binding b;
-    struct thing thing = {.id = -1, .n = -1, .milli = -1, .mib = -1, .part = -1, .word = -1};
+    struct thing thing = {
+        .date_us = -1, .id = -1, .n = -1, .milli = -1, .mib = -1, .part = -1, .word = -1};
     texts[at] = text;
     struct csv row = row_of(field, texts, N_FIELDS);
     columns_by_position(columns, &b);
     cr_assert_eq(columns_read(&b, &row, names, &thing, fault, NULL), ST_OK);
     return thing;
+}
+
+Test(columns, dates_are_microseconds_and_none_is_an_empty_field)
+{
+    struct names names = {0};
+    struct fault fault;
+    cr_assert_eq(read_one(DATE, "1970-01-02 00:00:00.5", &names, &fault).date_us, 86400500000);
+    cr_assert_eq(read_one(DATE, "None", &names, &fault).date_us, -1);
+    cr_assert_str_eq(fault.text, "");
+    read_one(DATE, "1970-01-32 00:00:00", &names, &fault);
+    cr_assert_str_eq(fault.text, "date is no date (YYYY-MM-DD hh:mm:ss)");
+    cr_assert_eq(fault.field, DATE + 1);
+    names_free(&names);
 }
 
 Test(columns, units_are_ours_after_reading)
@@ -148,7 +163,7 @@ Test(columns, a_row_with_another_number_of_fields_is_a_fault)
     struct fault fault;
     columns_by_position(columns, &b);
     cr_assert_eq(columns_read(&b, &row, &names, &thing, &fault, NULL), ST_OK);
-    cr_assert_str_eq(fault.text, "2 fields, want 9");
+    cr_assert_str_eq(fault.text, "2 fields, want 10");
     cr_assert_eq(fault.field, 0);
     row.fault = "torn";
     cr_assert_eq(columns_read(&b, &row, &names, &thing, &fault, NULL), ST_OK);

@@ -109,3 +109,33 @@ Test(csv, a_field_beyond_the_buffer_and_over_its_edge_keeps_every_byte)
     temp_remove(&f);
     free(text);
 }
+
+/* Rows between blanks, as "LINE:field|field|;…". */
+Test(csv, between_blanks_quotes_are_bytes_and_comments_are_no_rows)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"1 2", "1:1|2|;"},      {"  1\t 2  \n", "1:1|2|;"},
+        {"; a,b\n1\n", "2:1|;"}, {" ;a\n \t\n\n1,2 \"x\n", "4:1,2|\"x|;"},
+        {";only\n", ""},         {"1 ;2\r\n3\r\n", "1:1|;2|;2:3|;"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct temp_file f = temp_text(".swf", rows[i].text);
+        struct lines l;
+        struct csv row = {.blanks = true};
+        bool more;
+        char shown[256] = "", *out = shown;
+        cr_assert_eq(lines_open(&l, f.path, "t.swf", 0, LINES_TO_END, NULL), ST_OK);
+        while (csv_next(&row, &l, &more, NULL) == ST_OK && more) {
+            out += sprintf(out, "%d:", (int)row.line);
+            for (size_t k = 0; k < row.n; k++)
+                out += sprintf(out, "%.*s|", (int)row.field[k].length, row.field[k].text);
+            out += sprintf(out, ";");
+        }
+        cr_assert_str_eq(shown, rows[i].shown);
+        csv_free(&row);
+        lines_close(&l);
+        temp_remove(&f);
+    }
+}

@@ -222,10 +222,11 @@ static void check_laws(const struct lab *l, const char *policy, double restart_s
         spans += (double)(gpu >= 1000 ? 1000 : gpu) * cards * (double)(s->end_us - s->start_us);
     }
     for (int32_t j = 0; j < t->n_jobs; j++) {
-        cr_assert(t->status[j] == JOB_DONE || t->status[j] == JOB_REJECTED, "%s: job %d", policy,
-                  j);
+        bool stalled = policy_find(policy)->may_stall && t->status[j] == JOB_UNFINISHED;
+        cr_assert(t->status[j] == JOB_DONE || t->status[j] == JOB_REJECTED || stalled, "%s: job %d",
+                  policy, j);
         held += (double)t->attained_milli_us[j];
-        if (t->status[j] == JOB_REJECTED)
+        if (t->status[j] != JOB_DONE)
             continue;
         int64_t duration_us = job_duration_us(t, j), stay_us = t->finish_us[j] - t->start_us[j];
         cr_assert_geq(t->start_us[j], t->submit_us[j]);
@@ -238,7 +239,11 @@ static void check_laws(const struct lab *l, const char *policy, double restart_s
     }
     cr_assert_float_eq(spans, held, 1e-9 * held + 1, "%s: spans %g, attained %g", policy, spans,
                        held);
-    cr_assert_float_eq(l->log.held_gpu_s, held / 1e9, 1e-9 * held / 1e9 + 1e-6);
+    cr_assert_leq(l->log.held_gpu_s, held / 1e9 + 1e-6);
+    if (policy_find(policy)->pairs_jobs) /* two jobs on a card count twice in held, and once there */
+        cr_assert_geq(l->log.held_gpu_s, held / 2e9 - 1e-6);
+    else
+        cr_assert_float_eq(l->log.held_gpu_s, held / 1e9, 1e-9 * held / 1e9 + 1e-6);
 }
 
 Test(engine, laws_hold_for_every_policy_on_random_traces)
@@ -262,8 +267,8 @@ Test(engine, laws_hold_for_every_policy_on_random_traces)
 Test(engine, scaling_time_by_two_scales_every_jct_by_two)
 {
     for (int i = 0; policies[i] != NULL; i++) {
-        if (policies[i]->node_sum || strcmp(policies[i]->name, "las") == 0)
-            continue; /* las has limits in GPU-seconds */
+        if (policies[i]->node_sum || policies[i]->own_clock)
+            continue; /* their own tests slow their clocks down as well */
         struct lab one = {.restart_s = 3}, two = {.restart_s = 6};
         gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
         lab_random(&one, rng, 200, 6, 60, 4);
@@ -299,7 +304,7 @@ Test(engine, a_stopped_run_keeps_what_is_finished)
                                  .stop = &stop};
     cr_assert_eq(engine_run(&setup, &log, NULL), ST_OK);
     cr_assert(log.interrupted);
-    cr_assert_eq(l.jobs.status[1], JOB_UNFINISHED);
+    cr_assert_eq(l.jobs.status[1], JOB_PENDING, "the run did not come to it");
     run_log_free(&log);
     lab_free(&l);
 }

@@ -23,6 +23,19 @@ Test(formats, are_guessed_from_the_first_row)
         {"a,w,1,Terminated,0,1,100,1,100,V100\n", "pai"},
         {"job_name,task_name,start_time,end_time\na,w,0,1\n", "pai"},
         {"job_id,user,num_gpu,group,gpu_type,duration,submit_time\na,u,1,g,T4,1,0\n", "pai-jobs"},
+        {"gmt_create,predict_status,exec_time_seconds\n2024-11-20 10:00:00,SUCCEED,1\n", "genai"},
+        {"job_id,gpu_num,submit_time,start_time,end_time\n"
+         "a,1,2020-06-09 09:00:00,2020-06-09 09:00:00,2020-06-09 09:00:01\n",
+         "helios"},
+        {"job_id,arrival_s,service_sec,gpu_count\na,0,1,1\n", "helios"},
+        {"name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\n"
+         "a,1,1,1,1000,0,1,0\n",
+         "openb"},
+        {"[{\"jobid\": \"a\", \"submitted_time\": \"2017-10-10 01:00:00\", \"attempts\": "
+         "[{\"start_time\": \"2017-10-10 01:00:00\", \"end_time\": \"2017-10-10 01:00:01\", "
+         "\"detail\": [{\"gpus\": [\"0\"]}]}]}]",
+         "philly"},
+        {"; a comment\n1 0 0 100 8 -1 -1 8 200 -1 1 1 1 -1 1 -1 -1 -1\n", "swf"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct trace t = read_text(rows[i].text, plain);
@@ -32,6 +45,7 @@ Test(formats, are_guessed_from_the_first_row)
     }
     refuse_text("x,y\n1,2\n", plain, ST_INPUT, "cannot tell the format from the first row (x, y)",
                 "--format csv --columns");
+    refuse_text("{\"jobs\": []}", plain, ST_INPUT, "cannot tell the format", "{\"jobs\"");
     refuse_text("job,x,y\n1,2,3\n", plain, ST_INPUT, "cannot tell the format", "(job, x, y)");
     refuse_text("", plain, ST_INPUT, "no rows", ".csv");
     refuse_text("\n\n", plain, ST_INPUT, "no rows", ".csv");

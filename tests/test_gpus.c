@@ -13,10 +13,10 @@ Test(gpus, memory_is_known_by_name_whatever_the_case)
         const char *name;
         int mem_gib;
     } rows[] = {
-        {"a100-40g", 40}, {"A100-80G", 80}, {"h100-80g", 80}, {"v100-16g", 16},
-        {"v100-32g", 32}, {"T4", 16},       {"t4", 16},       {"P100", 16},
-        {"V100", 16},     {"V100M32", 32},  {"MISC", 0},      {"a10", 24},
-        {"rtx3090", 24},  {"", 0},          {"k80-ours", 0},  {"v100-", 0},
+        {"a100-40g", 40}, {"A100-80G", 80}, {"h100-80g", 80}, {"v100-16g", 16}, {"v100-32g", 32},
+        {"T4", 16},       {"t4", 16},       {"P100", 16},     {"V100", 16},     {"V100M16", 16},
+        {"V100M32", 32},  {"MISC", 0},      {"a10", 24},      {"rtx3090", 24},  {"", 0},
+        {"k80-ours", 0},  {"v100-", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         cr_assert_eq(gpu_type_mem_mib(rows[i].name), rows[i].mem_gib * 1024, "%s", rows[i].name);

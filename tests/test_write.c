@@ -18,30 +18,6 @@ static char *content(const char *path)
     return text;
 }
 
-/* Everything a trace says, as text; jobs in order, names in words. */
-static char *said(const struct trace *t)
-{
-    char *text;
-    size_t n;
-    FILE *to = open_memstream(&text, &n);
-    const struct job_table *j = &t->jobs;
-    for (int32_t k = 0; k < j->n_tasks; k++) {
-        int32_t job = j->task_job[k];
-        fwrite(names_text(&j->job_names, job), 1, names_length(&j->job_names, job), to);
-        fprintf(to, "|%s|%ld|%ld|%d|%d|%d|%d|%d|%s", name_of(t, j->task_name[k]),
-                (long)j->submit_us[job], (long)j->duration_us[k], j->n_inst[k], j->gpu_milli[k],
-                j->cpu_milli[k], j->mem_mib[k], j->gpu_mem_mib[k], name_of(t, j->gpu_type[k]));
-        fprintf(to, "|%d|%d|%d|%d|%.17g|%s|%s|%s", j->gpu_min[job], j->gpu_max[job],
-                j->priority[job], j->kind[job],
-                isnan(j->min_rate_frac[job]) ? -1 : j->min_rate_frac[job],
-                name_of(t, j->workload[job]), name_of(t, j->config[job]), name_of(t, j->user[job]));
-        fprintf(to, "|%s|%s|%ld|%ld|%ld\n", name_of(t, j->group[job]), name_of(t, j->queue[job]),
-                (long)j->hint_us[job][0], (long)j->hint_us[job][1], (long)j->hint_us[job][2]);
-    }
-    fclose(to);
-    return text;
-}
-
 static const char everything[] =
     "job,task,submit_s,duration_s,gpu,instances,gpu_min,gpu_max,cpu,mem_mib,gpu_mem_mib,gpu_type,"
     "kind,workload,config,user,group,queue,priority,min_rate_frac,user_dur_s,group_dur_s,"
@@ -55,7 +31,7 @@ Test(write, what_is_written_reads_back_as_the_same_table)
     static const char *const names[] = {"t.csv", "t.csv.gz"};
     struct trace t = read_text(everything, plain);
     cr_assert_eq(t.report.n_kept, 3);
-    char *before = said(&t);
+    char *before = trace_said(&t);
     for (int i = 0; i < 2; i++) {
         struct temp_folder f = temp_folder();
         struct trace again;
@@ -66,7 +42,7 @@ Test(write, what_is_written_reads_back_as_the_same_table)
         cr_assert_str_eq(text, everything);
         free(text);
         cr_assert_eq(read_path(path, plain, &again, &err), ST_OK, "%s", err.text);
-        char *after = said(&again);
+        char *after = trace_said(&again);
         cr_assert_str_eq(after, before);
         free(after);
         trace_free(&again);

@@ -1,9 +1,11 @@
 /* colosim describe: what there is to choose from, out of the tables that the program itself reads.
  */
 #include "sim/cmd/commands.h"
+#include "sim/cmd/describe_workloads.h"
 #include "sim/cmd/reading.h"
 
 #include "core/cluster/gpus.h"
+#include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
 #include "sim/results/output.h"
 #include "sim/results/quote.h"
@@ -13,25 +15,35 @@
 #include <string.h>
 
 struct describe {
-    const char *what, *name;
+    const char *what, *name, *catalog, *gpu;
     bool json;
 };
 
-enum { KEY_JSON = 512 };
+enum { KEY_JSON = 512, KEY_CATALOG, KEY_GPU };
 
 static const struct argp_option options[] = {
-    {"json", KEY_JSON, NULL, 0, "one JSON array", 1},
+    {"json", KEY_JSON, NULL, 0, "one JSON array, or object", 1},
+    {"catalog", KEY_CATALOG, "NAME|FILE", 0, "workloads: table2 (default), h200, or a .json file",
+     1},
+    {"gpu", KEY_GPU, "TYPE", 0, "workloads: on this type of card (default a100-40g)", 1},
     {0},
 };
 
 static const char doc[] =
-    "policies: who can decide, and where the rules are from. formats: the traces that can be read. "
+    "policies: who can decide, and where the rules are from; with NAME one of them, with all its "
+    "settings. formats: the traces that can be read. "
     "gpus: the GPU types known by name; others are legal as names. settings: every setting with "
     "its default, its range and what it does. NAME narrows settings down to one key or one group: "
-    "run, synth (for colosim trace synth), a prefix such as share, or a policy."
+    "run, synth (for colosim trace synth), a prefix such as share, or a policy. workloads: those "
+    "of "
+    "a catalog; NAME is one of them, with all its configurations on a type of card: what they "
+    "reserve, "
+    "how fast they are, what they keep busy, and which need scoring."
     "\v"
     "Examples:\n"
     "  colosim describe policies\n"
+    "  colosim describe policies volcano\n"
+    "  colosim describe workloads BERT --gpu h100-80g\n"
     "  colosim describe settings las\n"
     "  colosim describe settings trace.duration\n"
     "  colosim describe settings --json";
@@ -41,8 +53,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct describe *d = state->input;
     switch (key) {
     case KEY_JSON: d->json = true; return 0;
+    case KEY_CATALOG: d->catalog = arg; return 0;
+    case KEY_GPU: d->gpu = arg; return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num > 1 || (state->arg_num == 1 && strcmp(d->what, "settings") != 0))
+        if (state->arg_num > 1 ||
+            (state->arg_num == 1 && strcmp(d->what, "settings") != 0 &&
+             strcmp(d->what, "workloads") != 0 && strcmp(d->what, "policies") != 0))
             argp_error(state, "'%s' is one argument too many", arg);
         *(state->arg_num == 0 ? &d->what : &d->name) = arg;
         return 0;
@@ -52,7 +68,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options, parse_option, "policies|formats|gpus|settings [NAME]", doc, NULL, NULL, NULL};
+    options, parse_option, "policies|formats|gpus|settings|workloads [NAME]", doc, NULL,
+    NULL,    NULL};
 
 /* One member of an object; first opens the object. */
 static void member(FILE *to, bool first, const char *name, const char *value)
@@ -64,21 +81,26 @@ static void member(FILE *to, bool first, const char *name, const char *value)
         fputs("null", to);
 }
 
+/* Without the brace that closes the object. */
+static void print_policy(FILE *to, const struct policy *p, bool json)
+{
+    if (!json) {
+        fprintf(to, "%-14s %s\n", p->name, p->summary);
+        if (p->source != NULL)
+            fprintf(to, "%-14s from: %s\n", "", p->source);
+        return;
+    }
+    member(to, true, "name", p->name);
+    member(to, false, "summary", p->summary);
+    member(to, false, "source", p->source);
+}
+
 static void print_policies(FILE *to, bool json)
 {
     for (int i = 0; policies[i] != NULL; i++) {
-        const struct policy *p = policies[i];
-        if (!json) {
-            fprintf(to, "%-14s %s\n", p->name, p->summary);
-            if (p->source != NULL)
-                fprintf(to, "%-14s from: %s\n", "", p->source);
-            continue;
-        }
-        fputs(i == 0 ? "[" : ",\n ", to);
-        member(to, true, "name", p->name);
-        member(to, false, "summary", p->summary);
-        member(to, false, "source", p->source);
-        fputc('}', to);
+        fputs(!json ? "" : i == 0 ? "[" : ",\n ", to);
+        print_policy(to, policies[i], json);
+        fputs(json ? "}" : "", to);
     }
     fputs(json ? "]\n" : "\nTheir settings: colosim describe settings NAME\n", to);
 }
@@ -262,25 +284,48 @@ out:
     return status;
 }
 
+/* One policy and all its settings. */
+static enum status describe_policy(FILE *to, const struct describe *d, struct error *err)
+{
+    const struct policy *p = policy_find(d->name);
+    if (p == NULL)
+        return fail(err, ST_USAGE, "there is no policy '%s'; there are those of: describe policies",
+                    d->name);
+    print_policy(to, p, d->json);
+    fputs(d->json ? ", \"settings\": " : "\n", to);
+    if (p->params != NULL)
+        TRY(describe_settings(to, d, err));
+    else
+        fputs(d->json ? "[]\n" : "It has no settings.\n", to);
+    fputs(d->json ? "}\n" : "", to);
+    return ST_OK;
+}
+
 static enum status describe(const struct describe *d, struct error *err)
 {
-    static const char *const words[] = {"policies", "formats", "gpus", "settings"};
+    static const char *const words[] = {"policies", "formats", "gpus", "settings", "workloads"};
     static void (*const prints[])(FILE * to, bool json) = {print_policies, print_formats,
                                                            print_gpus};
     int what = 0;
-    while (what < 4 && strcmp(d->what, words[what]) != 0)
+    while (what < 5 && strcmp(d->what, words[what]) != 0)
         what++;
-    if (what == 4) {
-        const char *near = nearest_word(d->what, words, 4);
-        return fail(err, ST_USAGE,
-                    "describe '%s'? There are policies, formats, gpus and settings%s%s%s", d->what,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (what == 5) {
+        const char *near = nearest_word(d->what, words, 5);
+        return fail(
+            err, ST_USAGE,
+            "describe '%s'? There are policies, formats, gpus, settings and workloads%s%s%s",
+            d->what, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     struct output o;
     TRY(output_open(&o, "-", err));
     enum status status = ST_OK;
-    if (what == 3)
+    if (what == 0 && d->name != NULL)
+        status = describe_policy(o.file, d, err);
+    else if (what == 3)
         status = describe_settings(o.file, d, err);
+    else if (what == 4)
+        status = describe_workloads(
+            o.file, &(struct workload_question){d->catalog, d->name, d->gpu, d->json}, err);
     else
         prints[what](o.file, d->json);
     return output_close(&o, status, err);
@@ -288,7 +333,7 @@ static enum status describe(const struct describe *d, struct error *err)
 
 int cmd_describe(int argc, char **argv)
 {
-    struct describe d = {0};
+    struct describe d = {.catalog = EMBEDDED_CATALOG, .gpu = "a100-40g"};
     struct error err = {""};
     enum status status = parse_command(&argp, argc, argv, &d, &err);
     if (status == ST_OK)

@@ -5,6 +5,7 @@
 #ifndef COLOSIM_COMMANDS_H
 #define COLOSIM_COMMANDS_H
 
+int cmd_calib(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_describe(int argc, char **argv);

@@ -1,6 +1,8 @@
 /* main - finds the command; everything else is in cmd_NAME.c. */
 #include "sim/cmd/commands.h"
 
+#include "core/elastico/dense.h"
+
 #include <argp.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
@@ -13,6 +15,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"calib", cmd_calib, "measurements into models: synth, train, score"},
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
     {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
@@ -39,6 +42,7 @@ int main(int argc, char **argv)
 {
     argp_err_exit_status = 2;
     gsl_set_error_handler_off();
+    dense_one_thread();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full disk are write errors, not signals */
     signal(SIGXFSZ, SIG_IGN);
     const char *name = argc > 1 ? argv[1] : "--help";

@@ -56,7 +56,7 @@ static enum status build_cluster(const char *text, const struct trace *t, struct
     struct cluster_desc desc;
     enum status status = cluster_parse(text, &desc, err);
     if (status == ST_OK)
-        status = cluster_init(out, desc.nodes, desc.n_nodes, desc.share, err);
+        status = cluster_build(&desc, out, err);
     cluster_desc_free(&desc);
     return status;
 }

@@ -43,6 +43,7 @@ static void account(FILE *to, const struct import_report *r)
     whole(to, "dropped", r->n_dropped);
     whole(to, "duplicates", r->n_duplicates);
     whole(to, "conflicts", r->n_conflicts);
+    whole(to, "apart", r->n_apart);
     fputs(", \"reasons\": {", to);
     for (size_t i = 0; i < r->n_reasons; i++) {
         fputs(i > 0 ? ", " : "", to);

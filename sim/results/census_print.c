@@ -21,7 +21,10 @@ static void print_rows(FILE *to, const struct trace *trace, const struct census 
     fprintf(to, "format     %s\n", r->format);
     fprintf(to, "rows       %" PRId64 " read, %" PRId64 " kept, %" PRId64 " dropped", r->n_rows,
             r->n_kept, r->n_dropped);
-    fprintf(to, ", %" PRId64 " exact repeats\n", r->n_duplicates);
+    fprintf(to, ", %" PRId64 " exact repeats", r->n_duplicates);
+    if (r->n_apart > 0)
+        fprintf(to, ", %" PRId64 " CPU jobs kept apart", r->n_apart);
+    fputc('\n', to);
     fprintf(to, "jobs       %" PRId32 " with %" PRId32 " tasks and %" PRId64 " instances\n",
             t->n_jobs, t->n_tasks, c->n_inst);
     fprintf(to, "submitted  from %s s to %s s, ", format_us(c->first_us, first),

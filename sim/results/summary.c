@@ -1,5 +1,6 @@
 #include "sim/results/summary.h"
 
+#include "sim/results/configured.h"
 #include "sim/results/quote.h"
 #include "sim/results/rows.h"
 
@@ -154,6 +155,9 @@ enum status summary_of_result(struct summary *s, const struct run_request *q,
     s->status = keep(s, run_outcome(r), &ok);
     s->trace_hash = keep(s, run_trace_hash(r, hash), &ok);
     s->cluster = keep(s, q->run.cluster, &ok);
+    s->configured = configured_policy(q, &s->arena);
+    s->others = configured_others(q, &s->arena);
+    ok = ok && s->configured != NULL && s->others != NULL;
     copy_numbers(s, r, &ok);
     add_jobs(s, &r->trace.jobs, &ok);
     for (size_t i = 0; i < r->log.n_happenings && ok; i++)

@@ -50,6 +50,8 @@ struct summary {
     const char *extra_name[METRICS_EXTRA_MAX];
     double extra[METRICS_EXTRA_MAX];
     double timing[N_TIMINGS];
+    const char *configured; /* the policy's settings (configured.h); only summary_of_result */
+    const char *others;     /* those of all policies; likewise */
     /* From here on only summary_of_result and summary_read_jobs. */
     struct size_class by_size[N_SIZE_CLASSES];
     const char *longest; /* the job behind wait_max_s, fit to be shown; NULL where none completed */

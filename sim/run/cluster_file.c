@@ -2,6 +2,7 @@
 
 #include "core/base/param.h"
 #include "core/cluster/gpus.h"
+#include "sim/run/vc_file.h"
 #include "traces/trace.h"
 
 #include <errno.h>
@@ -207,11 +208,48 @@ static enum status parse_node(json_t *object, struct cluster_desc *d, struct err
     return ST_OK;
 }
 
+/* The weight is checked where the queue is added to the cluster. */
+static enum status parse_queue(json_t *object, struct cluster_desc *d, struct error *err)
+{
+    static const char *const keys[] = {"name", "weight"};
+    struct queue_spec *queue = &d->queues[d->n_queues];
+    if (!json_is_object(object))
+        return fail(err, ST_USAGE, "want an object with name and weight");
+    TRY(known_keys(object, keys, sizeof keys / sizeof *keys, err));
+    TRY(json_text(d, object, "name", NULL, &queue->name, err));
+    const json_t *weight = json_object_get(object, "weight");
+    if (queue->name == NULL || (weight != NULL && !json_is_number(weight)))
+        return fail(err, ST_USAGE, queue->name == NULL ? "name is missing" : "weight is no number");
+    queue->weight = weight != NULL ? json_number_value(weight) : 1;
+    d->n_queues++;
+    return ST_OK;
+}
+
+static enum status parse_queues(json_t *queues, struct cluster_desc *d, struct error *err)
+{
+    if (queues == NULL)
+        return ST_OK;
+    if (!json_is_array(queues))
+        return fail(err, ST_USAGE, "queues: want [{\"name\": \"a\", \"weight\": 2}, …]");
+    d->queues = arena_alloc(&d->arena, json_array_size(queues), sizeof *d->queues);
+    if (d->queues == NULL)
+        return fail_memory(err);
+    for (size_t i = 0; i < json_array_size(queues); i++) {
+        enum status status = parse_queue(json_array_get(queues, i), d, err);
+        if (status != ST_OK) {
+            fail_in(err, "queues[%zu]", i);
+            return status;
+        }
+    }
+    return ST_OK;
+}
+
 /* {"share": "card" | "node-sum", "nodes": [{"count", "gpus", "gpu_type", "cpu_cores", "mem_gib",
- * "gpu_mem_gib", "name", "pool"}, …]}. What is left out is not limited. */
+ * "gpu_mem_gib", "name", "pool"}, …], "queues": [{"name", "weight"}, …]}. What is left out is not
+ * limited; a queue's weight is 1. */
 static enum status parse_json(const char *path, struct cluster_desc *d, struct error *err)
 {
-    static const char *const keys[] = {"nodes", "share"};
+    static const char *const keys[] = {"nodes", "queues", "share"};
     enum status status = ST_OK;
     json_error_t where;
     errno = 0; /* jansson calls memory that ran out a syntax error */
@@ -242,6 +280,7 @@ static enum status parse_json(const char *path, struct cluster_desc *d, struct e
             goto out;
         }
     }
+    status = parse_queues(json_object_get(root, "queues"), d, err);
 out:
     json_decref(root);
     return status;
@@ -258,6 +297,8 @@ enum status cluster_parse(const char *text, struct cluster_desc *out, struct err
     *out = (struct cluster_desc){.share = SHARE_CARD};
     if (strncmp(text, "pai-sim:", 8) == 0)
         return parse_pai_sim(text + 8, out, err);
+    if (strncmp(text, "vc:", 3) == 0)
+        return vc_parse(text + 3, &out->arena, &out->nodes, &out->n_nodes, err);
     if (ends_with(text, ".json")) {
         enum status status = parse_json(text, out, err);
         if (status != ST_OK)
@@ -267,6 +308,17 @@ enum status cluster_parse(const char *text, struct cluster_desc *out, struct err
     if (access(text, F_OK) == 0 || ends_with(text, ".csv") || ends_with(text, ".gz"))
         return parse_machines(text, out, err);
     return parse_spec(text, out, err);
+}
+
+enum status cluster_build(const struct cluster_desc *d, struct cluster *out, struct error *err)
+{
+    TRY(cluster_init(out, d->nodes, d->n_nodes, d->share, err));
+    enum status status = ST_OK;
+    for (int32_t i = 0; i < d->n_queues && status == ST_OK; i++)
+        status = cluster_add_queue(out, d->queues[i].name, d->queues[i].weight, err);
+    if (status != ST_OK)
+        cluster_free(out);
+    return status;
 }
 
 void cluster_desc_free(struct cluster_desc *d)

@@ -4,6 +4,7 @@
 #include "sim/run/eventq.h"
 #include "sim/run/rates.h"
 #include "sim/run/sampler.h"
+#include "sim/run/sm_meter.h"
 #include "sim/run/spans.h"
 
 #include <assert.h>
@@ -40,9 +41,13 @@ struct engine {
     double *left_s; /* (n_jobs) what is left at since_us, under ticked progress; else NULL */
     int32_t *dirty; /* jobs whose rate must be looked at again */
     int32_t n_dirty;
-    struct stay *stay;      /* (n_jobs) */
-    int32_t last;           /* of the running jobs, in order of start */
-    double work_rate_milli; /* reference milli-GPU microseconds done per microsecond */
+    struct stay *stay; /* (n_jobs) */
+    double *kept;      /* (n_jobs) 1 / S of running jobs */
+    int32_t last;      /* of the running jobs, in order of start */
+    struct sm_meter meter;
+    struct table no_table[POLICY_TABLES_MAX];
+    bool sets_speed; /* of the policy with these settings */
+    int64_t tick_us; /* likewise */
 };
 
 /* In the order of a job's life. */
@@ -55,6 +60,8 @@ static void mark_dirty(struct engine *e, int32_t job);
 static void rerate(struct engine *e);
 static void evict(struct engine *e, const struct plan_entry *entry);
 static void resize(struct engine *e, int32_t job, int32_t task);
+static void reconfigure(struct engine *e, int32_t job);
+static void pause_job(struct engine *e, int32_t job, int64_t pause_us);
 static void set_aside(struct engine *e, const struct plan_entry *entry);
 static enum status end_aside(struct engine *e, int32_t job, struct error *err);
 static enum status on_finish(struct engine *e, int32_t job, struct error *err);
@@ -73,7 +80,7 @@ enum status engine_run(const struct engine_setup *s, struct run_log *out, struct
             break;
         }
         sampler_advance(&e.sampler, time_us, e.cluster, e.n_waiting, e.n_running,
-                        e.work_rate_milli);
+                        (double)e.meter.sum * 1e-9);
         e.now_us = e.view.now_us = time_us;
         const struct event *first;
         while ((first = eventq_first(&e.queue)) != NULL && first->time_us == time_us) {
@@ -91,6 +98,7 @@ enum status engine_run(const struct engine_setup *s, struct run_log *out, struct
         }
         TRY_OUT(schedule(&e, err));
         rerate(&e);
+        sm_meter_update(&e.meter, &s->rates, &e.plan, e.kept);
         if (s->check && !(cluster_valid(e.cluster, e.jobs) && eventq_valid(&e.queue))) {
             status = fail(err, ST_OUTPUT, "internal error: the cluster's books do not add up");
             goto out;
@@ -127,25 +135,33 @@ static void sort_arrivals(struct engine *e)
         qsort_r(e->order, (size_t)e->jobs->n_jobs, sizeof *e->order, by_submission, e->jobs);
 }
 
-/* Could an empty cluster hold it? By trying, in the run's way and then in every other. */
+/* Could an empty cluster hold it? By trying, in the run's way and then in every other; for a policy
+ * that reshapes, in the smallest configuration. */
 static bool fits_empty(struct engine *e, int32_t job)
 {
     static const enum place_mode other[] = {PLACE_FIRST_FIT, PLACE_BEST_FIT, PLACE_SPREAD,
                                             PLACE_CONSOLIDATE};
+    const struct rst *rst = e->s->rates.rst;
     enum place_mode wanted = e->plan.rules.mode;
-    bool fits = false;
+    bool reshape = e->s->policy->reshapes && rst != NULL && rst->submitted[job] >= 0, fits = false;
+    if (reshape && !plan_config(&e->plan, job, rst_smallest(rst, job)))
+        return false;
+    size_t mark = plan_mark(&e->plan);
     for (size_t i = 0; i < sizeof other / sizeof *other && !fits; i++) {
         e->plan.rules.mode = other[i];
-        fits = plan_start(&e->plan, job);
-        plan_undo(&e->plan, 0);
+        fits = e->s->policy->elastic && job_is_elastic(e->jobs, job)
+                   ? plan_start_width(&e->plan, job, e->jobs->gpu_min[job])
+                   : plan_start(&e->plan, job);
+        plan_undo(&e->plan, mark);
     }
+    plan_undo(&e->plan, 0);
     e->plan.rules.mode = wanted;
     return fits;
 }
 
 static enum status find_holdable(struct engine *e, struct error *err)
 {
-    int32_t n_shapes = shapes_of(e->jobs, false, e->shape);
+    int32_t n_shapes = shapes_of(e->jobs, e->s->policy->reshapes, e->shape);
     bool *seen = n_shapes < 0 ? NULL : arena_alloc(&e->arena, (size_t)n_shapes, sizeof *seen);
     e->holdable =
         n_shapes < 0 ? NULL : arena_alloc(&e->arena, (size_t)n_shapes, sizeof *e->holdable);
@@ -166,8 +182,9 @@ static bool columns_new(struct engine *e)
     const struct policy *policy = e->s->policy;
 #define COLUMN(name) ((e->name = arena_alloc(&e->arena, n, sizeof *e->name)) != NULL)
     return COLUMN(order) && COLUMN(shape) && COLUMN(arrived) && COLUMN(finished) && COLUMN(dirty) &&
-           COLUMN(stay) && (!policy->profiles || (COLUMN(profiled) && COLUMN(aside))) &&
-           (policy->tick_us == 0 || COLUMN(left_s));
+           COLUMN(stay) && COLUMN(kept) &&
+           (!policy->profiles || (COLUMN(profiled) && COLUMN(aside))) &&
+           (e->tick_us == 0 || COLUMN(left_s));
 #undef COLUMN
 }
 
@@ -175,11 +192,19 @@ static enum status begin(struct engine *e, struct error *err)
 {
     const struct policy *policy = e->s->policy;
     jobs_reset(e->jobs);
+    e->sets_speed = policy->sets_speed;
+    e->tick_us = policy->tick_us;
+    if (policy->pace != NULL)
+        policy->pace(e->s->policy_config, &e->sets_speed, &e->tick_us);
+    e->cluster->mem_gives_way = policy->shrinks_memory;
     TRY(plan_init(&e->plan, e->cluster, e->jobs, e->s->rules, err));
+    if (e->s->rates.rst != NULL)
+        TRY(plan_configure(&e->plan, e->s->rates.rst->submitted, e->s->rates.rst->p->fb_mib, err));
     int32_t n_owners = e->jobs->n_jobs + 1 + (policy->profiles ? e->jobs->n_jobs : 0);
     TRY(eventq_init(&e->queue, n_owners, err));
-    if (!columns_new(e))
+    if (!columns_new(e) || !sm_meter_init(&e->meter, e->cluster, &e->arena))
         return fail_memory(err);
+    e->log->sm_unknown = e->s->rates.rst == NULL;
     sort_arrivals(e);
     TRY(find_holdable(e, err));
     for (int32_t j = 0; e->left_s != NULL && j < e->jobs->n_jobs; j++)
@@ -197,8 +222,12 @@ static enum status begin(struct engine *e, struct error *err)
                             .profiled = e->profiled,
                             .running_first = -1,
                             .stay = e->stay,
-                            .tables = e->s->tables,
+                            .tables = e->s->tables != NULL ? e->s->tables : e->no_table,
+                            .rst = e->s->rates.rst,
+                            .contention = e->s->rates.contention,
+                            .scale_exp = e->s->rates.scale_exp,
                             .restart_us = e->s->restart_us,
+                            .rng = e->s->rng,
                             .scratch = &e->scratch};
     e->state = arena_alloc(&e->arena, 1, policy->state_size);
     if (e->state == NULL)
@@ -269,6 +298,8 @@ static enum status schedule(struct engine *e, struct error *err)
         case PLAN_SPEED: mark_dirty(e, entry->job); break;
         case PLAN_PROFILE: set_aside(e, entry); break;
         case PLAN_POOL: break;
+        case PLAN_CONFIG: reconfigure(e, entry->job); break;
+        case PLAN_PAUSE: pause_job(e, entry->job, entry->pause_us); break;
         case PLAN_RELEASE: break; /* plan_clear asserts that none is left */
         }
     }
@@ -288,10 +319,18 @@ static void mark_dirty(struct engine *e, int32_t job)
     e->dirty[e->n_dirty++] = job;
 }
 
+/* What these cards are busy with is to be looked at again. */
+static void mark_cards(struct engine *e, struct seats at)
+{
+    if (e->s->rates.rst != NULL && at.first >= 0)
+        sm_meter_mark(&e->meter, e->cluster, at);
+}
+
 /* Everybody on the cards of these seats runs at another rate from now on. */
 static void mark_neighbours(struct engine *e, struct seats at)
 {
-    if (e->s->truth == TRUTH_NONE || e->s->policy->sets_speed)
+    mark_cards(e, at);
+    if (e->s->rates.truth == TRUTH_NONE || e->sets_speed)
         return;
     const struct cluster *c = e->cluster;
     for (int32_t i = at.first; i < at.first + at.n; i++)
@@ -342,6 +381,8 @@ static void start(struct engine *e, int32_t job)
     e->stay[job].since_us = e->now_us + (e->left_s == NULL ? e->stay[job].restart_us : 0);
     e->stay[job].speed = 0;
     hold(e, job, sitting_milli(e, job));
+    e->log->sm_unknown =
+        e->log->sm_unknown || (e->plan.config[job] < 0 && e->stay[job].held_milli > 0);
     e->stay[job].prev = e->last;
     e->stay[job].next = -1;
     if (e->last >= 0)
@@ -363,33 +404,32 @@ static void integrate(struct engine *e, int32_t job)
     int64_t elapsed_us = e->now_us - stay->since_us;
     e->jobs->done_us[job] += (double)elapsed_us * stay->speed;
     e->jobs->run_us[job] += elapsed_us;
+    e->jobs->alone_us[job] += (double)elapsed_us * e->kept[job];
+    sampler_done(&e->sampler, stay->since_us, e->now_us, stay->speed * (double)asked_milli(e, job));
     stay->since_us = e->now_us;
     if (e->left_s != NULL)
-        e->left_s[job] =
-            ticks_advance(e->left_s[job], stay->speed, elapsed_us / e->s->policy->tick_us);
+        e->left_s[job] = ticks_advance(e->left_s[job], stay->speed, elapsed_us / e->tick_us);
 }
 
 /* When the next task of the job will have ended at its present speed. */
 static int64_t next_end_us(const struct engine *e, int32_t job)
 {
     const struct stay *stay = &e->stay[job];
-    if (e->left_s != NULL)
-        return stay->since_us + e->s->policy->tick_us * ticks_to_end(e->left_s[job], stay->speed);
     int32_t task = e->jobs->task_begin[job] + e->plan.n_ended[job];
+    if (e->left_s != NULL) {
+        double shorter_s = s_of_us(job_duration_us(e->jobs, job) - e->jobs->duration_us[task]);
+        return stay->since_us + e->tick_us * ticks_to_end(e->left_s[job] - shorter_s, stay->speed);
+    }
     double left_us = (double)e->jobs->duration_us[task] - e->jobs->done_us[job];
     return stay->since_us + time_for(left_us, stay->speed);
 }
 
-/* The speed by the policy's word or the truth's, times what an elastic job's width is worth. */
-static double speed_of(const struct engine *e, int32_t job)
+/* The speed by the policy's word, or by the truth's. */
+static double speed_of(struct engine *e, int32_t job)
 {
-    double speed = e->s->policy->sets_speed     ? e->plan.speed[job]
-                   : e->s->truth == TRUTH_TABLE ? kept_speed(&e->plan, job)
-                                                : 1;
-    if (e->jobs->gpu_max[job] == 0)
-        return speed;
-    int32_t task = e->jobs->task_begin[job];
-    return speed * pow((double)plan_width(&e->plan, task) / e->jobs->n_inst[task], e->s->scale_exp);
+    bool by_policy = e->sets_speed;
+    e->kept[job] = by_policy ? e->plan.speed[job] : kept_speed(&e->s->rates, &e->plan, job);
+    return by_policy ? e->kept[job] : e->kept[job] * speed_alone(&e->s->rates, &e->plan, job);
 }
 
 static void rerate(struct engine *e)
@@ -401,11 +441,16 @@ static void rerate(struct engine *e)
             continue;
         integrate(e, job);
         double speed = speed_of(e, job);
+        for (int32_t k = e->jobs->task_begin[job] + e->plan.n_ended[job];
+             k < e->jobs->task_begin[job + 1]; k++)
+            mark_cards(e, e->plan.at[k]);
         if (speed == e->stay[job].speed && e->queue.at[job] >= 0)
             continue;
-        e->work_rate_milli += (speed - e->stay[job].speed) * (double)asked_milli(e, job);
         e->stay[job].speed = speed;
-        eventq_set(&e->queue, job, next_end_us(e, job), EV_FINISH);
+        if (speed > 0)
+            eventq_set(&e->queue, job, next_end_us(e, job), EV_FINISH);
+        else
+            eventq_drop(&e->queue, job); /* paused: it ends when somebody lets it go on */
     }
     e->n_dirty = 0;
 }
@@ -423,7 +468,6 @@ static void stop_running(struct engine *e, int32_t job)
     else
         e->view.running_first = next;
     e->n_running--;
-    e->work_rate_milli -= e->stay[job].speed * (double)asked_milli(e, job);
     e->stay[job].speed = 0;
     hold(e, job, 0);
 }
@@ -472,11 +516,40 @@ static void resize(struct engine *e, int32_t job, int32_t task)
     e->log->n_resizes++;
 }
 
+/* A running job in another configuration; what a waiting one starts in is its start's affair. */
+static void reconfigure(struct engine *e, int32_t job)
+{
+    const struct job_table *t = e->jobs;
+    if (t->status[job] != JOB_RUNNING)
+        return;
+    integrate(e, job);
+    mark_dirty(e, job);
+    for (int32_t k = t->task_begin[job] + e->plan.n_ended[job]; k < t->task_begin[job + 1]; k++)
+        mark_neighbours(e, e->plan.at[k]);
+    e->log->n_configs++;
+}
+
+static void pause_job(struct engine *e, int32_t job, int64_t pause_us)
+{
+    struct stay *stay = &e->stay[job];
+    assert(e->jobs->status[job] == JOB_RUNNING);
+    integrate(e, job);
+    if (e->left_s != NULL) {
+        e->left_s[job] += s_of_us(pause_us);
+        e->jobs->done_us[job] -= (double)pause_us;
+    } else {
+        stay->since_us = (stay->since_us > e->now_us ? stay->since_us : e->now_us) + pause_us;
+    }
+    eventq_drop(&e->queue, job);
+    mark_dirty(e, job);
+}
+
 /* A waiting job runs aside: nothing of it is kept, or it is all that there is to run. */
 static void set_aside(struct engine *e, const struct plan_entry *entry)
 {
     int32_t job = entry->job;
     e->aside[job] = (struct aside){e->now_us, entry->profile.ends_job};
+    mark_cards(e, e->plan.side[job]);
     eventq_set(&e->queue, e->jobs->n_jobs + 1 + job, e->now_us + entry->profile.stay_us, EV_FINISH);
     if (!entry->profile.ends_job)
         return;
@@ -499,6 +572,7 @@ static enum status end_aside(struct engine *e, int32_t job, struct error *err)
                        .kind = SPAN_PROFILE};
     if (!spans_record(e->log, e->cluster, t, at, &bar))
         return fail_memory(err);
+    mark_cards(e, at);
     plan_end_profile(&e->plan, job);
     e->log->profiled_gpu_s += (double)milli / 1e3 * s_of_us(stay_us);
     e->profiled[e->view.n_profiled++] = job;
@@ -507,6 +581,7 @@ static enum status end_aside(struct engine *e, int32_t job, struct error *err)
     t->attained_milli_us[job] += milli * stay_us;
     t->done_us[job] = (double)t->duration_us[task];
     t->run_us[job] = stay_us;
+    t->alone_us[job] = (double)stay_us;
     t->status[job] = JOB_DONE;
     t->finish_us[job] = e->now_us;
     e->n_running--;
@@ -521,7 +596,6 @@ static enum status on_finish(struct engine *e, int32_t job, struct error *err)
     integrate(e, job);
     int32_t task = t->task_begin[job] + e->plan.n_ended[job], end = t->task_begin[job + 1];
     int64_t duration_us = t->duration_us[task];
-    e->work_rate_milli -= e->stay[job].speed * (double)asked_milli(e, job);
     e->stay[job].speed = 0; /* the tasks that go on get theirs from rerate */
     t->done_us[job] = (double)duration_us;
     for (; task < end && t->duration_us[task] == duration_us; task++) {
@@ -557,8 +631,8 @@ static enum status finish_run(struct engine *e, struct error *err)
                 return fail_memory(err);
     }
     for (int32_t j = 0; j < t->n_jobs; j++)
-        if (t->status[j] != JOB_DONE && t->status[j] != JOB_REJECTED)
-            t->status[j] = JOB_UNFINISHED;
+        if (t->status[j] == JOB_WAITING || t->status[j] == JOB_RUNNING)
+            t->status[j] = JOB_UNFINISHED; /* one not yet submitted stays so: interrupted */
     e->log->end_us = e->now_us;
     return e->plan.failed ? fail_memory(err) : sampler_close(&e->sampler, e->log, err);
 }

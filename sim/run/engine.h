@@ -7,23 +7,22 @@
 
 #include "core/base/arena.h"
 #include "core/cluster/policy.h"
+#include "sim/run/rates.h"
 #include "sim/run/run_log.h"
 
 #include <signal.h>
 #include <stdint.h>
 
-enum truth { TRUTH_NONE, TRUTH_TABLE };
-
 struct engine_setup {
     const struct policy *policy;
     const void *policy_config;
-    const struct table *tables; /* as policy.tables names them */
+    const struct table *tables; /* as policy.tables names them; NULL: all empty */
     struct job_table *jobs;     /* closed; its engine columns are written */
     struct cluster *cluster;    /* empty */
     struct place_rules rules;
-    enum truth truth;   /* TRUTH_TABLE reads rules.pairs */
-    double scale_exp;   /* an elastic job on n of its n0 instances runs at (n / n0)^scale_exp */
+    struct rates rates; /* the truth */
     int64_t restart_us; /* no progress for this long after a preempted job starts again */
+    gsl_rng *rng;       /* the policy's stream; NULL for a policy that draws nothing */
     int64_t window_lo_us,
         window_hi_us;            /* held_gpu_s and held_mem count inside; equal: the whole run */
     bool check;                  /* walk every invariant after every pass: slow, for tests */

@@ -95,15 +95,18 @@ static void times_of(const struct job_table *t, size_t n, double *scratch, doubl
 static void ratios_of(const struct job_table *t, double *value)
 {
     double slowdown = 0, interference = 0, met[3] = {0}, asked[3] = {0};
-    int64_t n_slowdown = 0;
+    int64_t n_slowdown = 0, n_interference = 0;
     for (int32_t j = 0; j < t->n_jobs; j++) {
         if (t->status[j] != JOB_DONE)
             continue;
         double duration_us = (double)job_duration_us(t, j);
         if (duration_us > 0) {
             slowdown += (double)(t->finish_us[j] - t->submit_us[j]) / duration_us;
-            interference += (double)t->run_us[j] / duration_us;
             n_slowdown++;
+        }
+        if (t->alone_us[j] > 0) {
+            interference += (double)t->run_us[j] / t->alone_us[j];
+            n_interference++;
         }
         if (isnan(t->min_rate_frac[j]))
             continue;
@@ -111,10 +114,10 @@ static void ratios_of(const struct job_table *t, double *value)
         asked[t->kind[j]]++;
         met[t->kind[j]] += duration_us >= t->min_rate_frac[j] * stay_us;
     }
-    if (n_slowdown > 0) {
+    if (n_slowdown > 0)
         value[METRIC_slowdown_mean] = slowdown / (double)n_slowdown;
-        value[METRIC_interference_mean] = interference / (double)n_slowdown;
-    }
+    if (n_interference > 0)
+        value[METRIC_interference_mean] = interference / (double)n_interference;
     double all = asked[0] + asked[1] + asked[2];
     if (all > 0)
         value[METRIC_attain_frac] = (met[0] + met[1] + met[2]) / all;
@@ -127,7 +130,7 @@ static void ratios_of(const struct job_table *t, double *value)
 static bool gpu_memory_told(const struct job_table *t)
 {
     for (int32_t k = 0; k < t->n_tasks; k++)
-        if (t->gpu_milli[k] > 0 && t->gpu_mem_mib[k] == 0)
+        if (t->gpu_milli[k] > 0 && t->card_mem_mib[k] == 0)
             return false;
     return t->n_tasks > 0;
 }
@@ -148,6 +151,8 @@ static void windows_of(const struct job_table *t, const struct cluster *c, const
     value[METRIC_gpu_alloc_max] = l->gpu_held_max / gpus;
     if (c->gpu_mem_mib > 0 && gpu_memory_told(t))
         value[METRIC_mem_util_mean] = l->held_mib_s / ((double)c->gpu_mem_mib * span_s);
+    if (!l->sm_unknown && c->n_cards > 0)
+        value[METRIC_sm_util_mean] = l->sm_gpu_s / (c->n_cards * span_s);
     value[METRIC_throughput_gpus] =
         submit_span_s > 0 ? l->done_gpu_s / submit_span_s : s->done_gpu_s / span_s;
 }
@@ -168,7 +173,7 @@ enum status metrics_of(const struct job_table *t, const struct cluster *c, const
     value[METRIC_gpu_seconds] = s.held_gpu_s;
     value[METRIC_preemptions] = (double)l->n_evictions;
     value[METRIC_migrations] = 0;
-    value[METRIC_reconfigs] = (double)l->n_resizes;
+    value[METRIC_reconfigs] = (double)(l->n_resizes + l->n_configs);
     value[METRIC_profiling_gpu_s] = l->profiled_gpu_s;
     value[METRIC_passes] = (double)l->n_passes;
     value[METRIC_events] = (double)l->n_events;

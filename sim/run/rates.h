@@ -1,13 +1,37 @@
-/* rates.h - how fast a job advances beside its neighbours, and how long what is left takes. */
+/* rates.h - how fast a job advances in its configuration, on its cards and beside its neighbours,
+ * and how long what is left takes. */
 #ifndef COLOSIM_RATES_H
 #define COLOSIM_RATES_H
 
 #include "core/cluster/plan.h"
+#include "core/elastico/contention.h"
+#include "core/elastico/rst.h"
 
-/* Truth table: what a job keeps of its speed by the measured pairs of plan->rules. Each neighbour
- * on a card slows it in turn; a gang runs at the speed of its slowest member; a pair not measured
- * does not slow. */
-double kept_speed(const struct plan *plan, int32_t job);
+/* The physics of sharing a card. */
+enum truth {
+    TRUTH_NONE,      /* nobody slows anybody */
+    TRUTH_TABLE,     /* measured pairs, plan->rules.pairs */
+    TRUTH_CONTENTION /* core/elastico/contention.h */
+};
+
+struct rates {
+    enum truth truth;
+    const struct rst *rst;               /* NULL without a catalog */
+    const struct contention *contention; /* TRUTH_CONTENTION */
+    double scale_exp; /* an elastic job on n of its n0 instances runs at (n / n0)^scale_exp, where
+                         its workload has no measured scaling */
+};
+
+/* 1 / S: what a job keeps of its speed alone. A gang runs at the speed of its slowest member. By
+ * the table each neighbour on a card slows it in turn and a pair not measured does not; under
+ * contention jobs outside the catalog neither slow nor are slowed. */
+double kept_speed(const struct rates *r, const struct plan *plan, int32_t job);
+
+/* Its speed alone: T(c, card, n) / T(submitted, reference, n0), of its slowest member. */
+double speed_alone(const struct rates *r, const struct plan *plan, int32_t job);
+
+/* The profile row of a job on one of its cards; -1 for jobs outside the catalog. */
+int32_t row_on_card(const struct rates *r, const struct plan *plan, int32_t job, int32_t card);
 
 /* Microseconds until that much reference work is done. Rounded up to the next microsecond; a
  * nanosecond of slack keeps the rounding of doubles from costing one. */

@@ -3,6 +3,7 @@
 #include "core/base/rng.h"
 #include "policies/registry.h"
 #include "sim/run/cluster_file.h"
+#include "sim/run/models.h"
 #include "sim/run/pairs_file.h"
 #include "traces/account.h"
 #include "traces/synth.h"
@@ -18,12 +19,11 @@
 enum { EMBEDDED_GPUS = 64, EMBEDDED_SEED = 1 };
 
 /* What lives only while the run does. */
-enum { TABLES_MAX = 8 };
-
 struct run_parts {
-    struct table tables[TABLES_MAX]; /* the CSV files the policy asks for */
+    struct table tables[POLICY_TABLES_MAX]; /* the CSV files the policy asks for */
     struct pairs pairs;
-    gsl_rng *rng;
+    struct models models;
+    gsl_rng *rng, *policy_rng;
     struct window window;
     struct arena arena;
 };
@@ -58,7 +58,13 @@ enum status run_read_trace(const struct run_request *q, struct trace *out, struc
                                     .columns = q->run.columns,
                                     .strict = q->run.strict,
                                     .successful_only = q->trace.successful_only,
-                                    .duration = (enum trace_duration)q->trace.duration};
+                                    .duration = (enum trace_duration)q->trace.duration,
+                                    .batch = (enum trace_batch)q->trace.batch,
+                                    .node_gpus = (int32_t)q->trace.node_gpus,
+                                    .assign = q->trace.assign,
+                                    .assign_seed = (uint64_t)q->trace.assign_seed,
+                                    .infer_frac = q->trace.infer_frac,
+                                    .min_rate_frac = q->trace.min_rate_frac};
     enum status status = trace_read(&options, out, err);
     free(paths);
     return status;
@@ -73,7 +79,7 @@ static enum status build_cluster(const struct run_request *q, const struct trace
     enum status status =
         cluster_parse(q->run.cluster == NULL ? EMBEDDED_CLUSTER : q->run.cluster, &desc, err);
     if (status == ST_OK)
-        status = cluster_init(out, desc.nodes, desc.n_nodes, desc.share, err);
+        status = cluster_build(&desc, out, err);
     cluster_desc_free(&desc);
     return status;
 }
@@ -134,6 +140,25 @@ static enum status map_names(const struct job_table *t, const struct names *to, 
     return ST_OK;
 }
 
+/* Requests that list types ("V100M16|V100M32"): those of the cluster. NULL where none does. */
+static enum status list_types(const struct job_table *t, const struct cluster *c,
+                              struct arena *arena, const uint64_t **out, struct error *err)
+{
+    uint64_t *set = arena_alloc(arena, (size_t)t->names.n, sizeof *set);
+    bool any = false;
+    if (set == NULL)
+        return fail_memory(err);
+    for (int32_t i = 0; i < t->names.n; i++) {
+        const char *text = names_text(&t->names, i);
+        size_t length = names_length(&t->names, i);
+        bool list = memchr(text, '|', length) != NULL;
+        set[i] = list ? cluster_types_of(c, text, length) : 0;
+        any = any || list;
+    }
+    *out = any ? set : NULL;
+    return ST_OK;
+}
+
 static enum status rules_of(const struct run_request *q, const struct policy *policy,
                             const struct job_table *t, const struct cluster *c,
                             struct run_parts *parts, struct place_rules *out, struct error *err)
@@ -144,8 +169,10 @@ static enum status rules_of(const struct run_request *q, const struct policy *po
     out->type_strict =
         match == MATCH_STRICT || (match == MATCH_AUTO && c->gpu_types.n > 1 && !policy->node_sum);
     TRY(map_names(t, &c->gpu_types, &parts->arena, &out->type_id, err));
+    TRY(list_types(t, c, &parts->arena, &out->type_set, err));
     parts->rng = rng_stream((uint64_t)q->run.seed, "place");
-    if (parts->rng == NULL)
+    parts->policy_rng = rng_stream((uint64_t)q->run.seed, "policy");
+    if (parts->rng == NULL || parts->policy_rng == NULL)
         return fail_memory(err);
     out->rng = parts->rng;
     if (q->run.pairs != NULL) {
@@ -170,7 +197,9 @@ static enum status note_types(struct trace *trace, const struct cluster *c, stru
             asked[t->gpu_type[k]]++;
     for (int32_t i = 0; status == ST_OK && i < t->names.n; i++) {
         const char *name = names_text(&t->names, i);
-        if (asked[i] > 0 && names_find(&c->gpu_types, name, names_length(&t->names, i)) < 0)
+        size_t length = names_length(&t->names, i);
+        if (asked[i] > 0 && names_find(&c->gpu_types, name, length) < 0 &&
+            cluster_types_of(c, name, length) == 0)
             status = account_note(&trace->report, err,
                                   "gpu_type %s, asked for by %lld tasks, is not in the cluster%s",
                                   name, (long long)asked[i],
@@ -195,6 +224,19 @@ static const void *config_of(const struct run_request *q, const struct policy *p
     return NULL;
 }
 
+static enum status open_models(const struct run_request *q, struct run_parts *parts,
+                               struct run_result *out, struct error *err)
+{
+    struct model_choice choice = {.catalog = q->run.catalog,
+                                  .submitted = (enum submitted)q->run.submitted,
+                                  .truth = (enum truth)q->run.truth,
+                                  .set = (enum contention_set)q->contention.set,
+                                  .m = q->contention.m,
+                                  .scale_exp = q->elastic.scale_exp};
+    TRY(models_open(&parts->models, &choice, &out->trace.jobs, &out->cluster, err));
+    return models_note(&parts->models, &out->trace, err);
+}
+
 static enum status prepare(const struct run_request *q, const struct run_watch *watch,
                            struct run_parts *parts, struct run_result *out, struct error *err)
 {
@@ -205,6 +247,8 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
         status = build_cluster(q, &out->trace, &out->cluster, err);
     if (status == ST_OK)
         status = note_types(&out->trace, &out->cluster, err);
+    if (status == ST_OK)
+        status = open_models(q, parts, out, err);
     if (watch->read != NULL)
         watch->read(watch->context, &out->trace.report);
     TRY(status);
@@ -215,6 +259,7 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
     if (out->policy->prepare != NULL) {
         struct preparation p = {&out->trace.jobs, &out->cluster, (uint64_t)q->run.seed};
         TRY(out->policy->prepare(config_of(q, out->policy), &p, err));
+        TRY(models_bind(&parts->models, &out->trace.jobs, &out->cluster, err));
     }
     return rescale(q, &out->trace.jobs, &out->cluster, err);
 }
@@ -224,7 +269,7 @@ static enum status read_tables(const struct run_request *q, const struct policy 
                                struct run_parts *parts, struct error *err)
 {
     for (int i = 0; policy->tables != NULL && policy->tables[i] != NULL; i++) {
-        assert(i < TABLES_MAX);
+        assert(i < POLICY_TABLES_MAX);
         for (const struct param *p = policy->params; p->name != NULL; p++) {
             char text[64];
             if (strcmp(p->name, policy->tables[i]) != 0)
@@ -246,8 +291,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .tables = parts->tables,
                                  .jobs = t,
                                  .cluster = &out->cluster,
-                                 .truth = (enum truth)q->run.truth,
-                                 .scale_exp = q->elastic.scale_exp,
+                                 .rates = models_rates(&parts->models),
                                  .restart_us = us_of_s(q->preempt.restart_s),
                                  .window_lo_us = parts->window.lo_us,
                                  .window_hi_us = parts->window.hi_us,
@@ -255,6 +299,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .progress = watch->progress,
                                  .progress_context = watch->context};
     TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
+    setup.rng = parts->policy_rng;
     TRY(read_tables(q, out->policy, parts, err));
     TRY(engine_run(&setup, &out->log, err));
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
@@ -280,11 +325,14 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
     out->wall_s = seconds(CLOCK_MONOTONIC) - wall_s;
     out->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     out->peak_rss_mib = (double)usage.ru_maxrss / 1024;
-    for (int i = 0; i < TABLES_MAX; i++)
+    for (int i = 0; i < POLICY_TABLES_MAX; i++)
         table_free(&parts.tables[i]);
     pairs_free(&parts.pairs);
+    models_close(&parts.models);
     if (parts.rng != NULL)
         gsl_rng_free(parts.rng);
+    if (parts.policy_rng != NULL)
+        gsl_rng_free(parts.policy_rng);
     arena_free(&parts.arena);
     return status;
 }

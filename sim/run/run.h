@@ -12,11 +12,12 @@ enum { METRICS_EXTRA_MAX = 16, GROUPS_MAX = 64 };
 /* Settings of a run with bare keys: the long options, the keys of --config and the rows of the
  * setting table are the same words. Texts are NULL where nothing was given. */
 struct run_settings {
-    const char *policy, *pairs, *trace, *format, *columns, *cluster, *label, *window;
+    const char *policy, *pairs, *trace, *format, *columns, *cluster, *label, *window, *catalog;
     double load, rate_scale; /* load 0: as it is */
     int64_t seed;
     bool strict;
     int truth;          /* enum truth */
+    int submitted;      /* enum submitted */
     int place;          /* enum place_mode */
     int gpu_type_match; /* enum type_match */
 };
@@ -27,6 +28,12 @@ struct share_settings { /* prefix "share" */
     int64_t max_jobs;
 };
 extern const struct param share_params[];
+
+struct contention_settings { /* prefix "contention" */
+    double m;
+    int set; /* enum contention_set */
+};
+extern const struct param contention_params[];
 
 struct preempt_settings { /* prefix "preempt" */
     double restart_s;
@@ -39,7 +46,12 @@ struct elastic_settings { /* prefix "elastic" */
 extern const struct param elastic_params[];
 
 struct trace_settings { /* prefix "trace" */
-    int duration;       /* enum trace_duration */
+    bool assign;
+    int64_t assign_seed;
+    int batch;    /* enum trace_batch */
+    int duration; /* enum trace_duration */
+    double infer_frac, min_rate_frac;
+    int64_t node_gpus;
     bool successful_only;
 };
 extern const struct param trace_params[];
@@ -49,6 +61,7 @@ struct run_request {
     struct run_settings run;
     struct share_settings share;
     struct preempt_settings preempt;
+    struct contention_settings contention;
     struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */

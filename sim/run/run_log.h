@@ -44,10 +44,12 @@ struct run_log {
     struct happening_row *happening;
     size_t n_happenings, happening_capacity;
     int64_t end_us; /* simulated time reached */
-    int64_t n_passes, n_events, n_evictions, n_resizes;
+    int64_t n_passes, n_events, n_evictions, n_resizes, n_configs;
     double gpu_held_max; /* GPUs */
     double held_gpu_s;   /* integral of GPUs in use over the window */
     double held_mib_s;   /* integral of GPU memory held over the window */
+    double sm_gpu_s;     /* integral of SM activity over the window, summed over cards */
+    bool sm_unknown;     /* not every job that ran has a profile */
     double done_gpu_s;   /* reference GPU-seconds done in the window, without one between first and
                             last submission */
     double profiled_gpu_s; /* GPU time spent aside */

@@ -34,7 +34,7 @@ static double overlap_us(int64_t from_us, int64_t to_us, int64_t lo_us, int64_t 
 }
 
 void sampler_advance(struct sampler *s, int64_t time_us, const struct cluster *c, int32_t n_waiting,
-                     int32_t n_running, double work_rate_milli)
+                     int32_t n_running, double sm)
 {
     double value[SAMPLER_SERIES] = {(double)c->gpu_held_milli / 1e3, n_waiting, n_running};
     int64_t from_us = s->now_us;
@@ -44,8 +44,7 @@ void sampler_advance(struct sampler *s, int64_t time_us, const struct cluster *c
     double held_us = overlap_us(from_us, time_us, s->held_lo_us, s->held_hi_us);
     s->held_milli_us += (double)c->gpu_held_milli * held_us;
     s->held_mib_us += (double)c->gpu_mem_held_mib * held_us;
-    s->done_milli_us +=
-        work_rate_milli * overlap_us(from_us, time_us, s->done_lo_us, s->done_hi_us);
+    s->sm_us += sm * held_us;
     while ((time_us - s->origin_us - 1) / s->stretch_us >= SAMPLER_STRETCHES)
         double_stretch(s);
     while (from_us < time_us) {
@@ -56,6 +55,11 @@ void sampler_advance(struct sampler *s, int64_t time_us, const struct cluster *c
             s->sum[k][i] += value[k] * (double)(end_us - from_us);
         from_us = end_us;
     }
+}
+
+void sampler_done(struct sampler *s, int64_t from_us, int64_t to_us, double rate_milli)
+{
+    s->done_milli_us += rate_milli * overlap_us(from_us, to_us, s->done_lo_us, s->done_hi_us);
 }
 
 void sampler_decided(struct sampler *s, double seconds)
@@ -100,6 +104,7 @@ enum status sampler_close(const struct sampler *s, struct run_log *out, struct e
     out->sample_us = s->stretch_us;
     out->held_gpu_s = s->held_milli_us / 1e9;
     out->held_mib_s = s->held_mib_us / 1e6;
+    out->sm_gpu_s = s->sm_us / 1e6;
     out->done_gpu_s = s->done_milli_us / 1e9;
     out->decide_s_mean = s->n_decided > 0 ? s->decide_s / (double)s->n_decided : NAN;
     out->decide_s_p99 = s->n_decided > 0 ? decide_p99_s(s) : NAN;

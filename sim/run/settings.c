@@ -1,15 +1,22 @@
 /* The settings of a run: their tables, and the groups they make. */
 #include "sim/run/run.h"
 
+#include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
 
 #include <string.h>
 
-static const char *const truth_names[] = {"none", "table", NULL};
+static const char *const truth_names[] = {"none", "table", "contention", NULL};
 static const char *const match_names[] = {"auto", "off", "strict", NULL};
 static const char *const duration_names[] = {"as_given", "minus_wait", NULL};
+static const char *const batch_names[] = {"request",     "session",    "group_5min",
+                                          "group_hour",  "group_day",  "model_15min",
+                                          "model_hour", "model_day", NULL}; /* enum trace_batch */
 
 const struct param run_params[] = {
+    PARAM_TEXT(struct run_settings, catalog, EMBEDDED_CATALOG,
+               "workloads, configurations and profiles: table2, h200, or a .json file "
+               "(colosim describe workloads)"),
     PARAM_TEXT(
         struct run_settings, cluster, NULL,
         "nodes as 8x8:a100-40g, a .json file, a PAI machine table, or pai-sim:…; without one, "
@@ -34,10 +41,14 @@ const struct param run_params[] = {
     PARAM_INT(struct run_settings, seed, "1", 1, 0, 9007199254740992.0, "of every random stream"),
     PARAM_BOOL(struct run_settings, strict, 0,
                "the first bad row of a trace ends the run with exit 3"),
+    PARAM_CHOICE(struct run_settings, submitted, submitted_names, SUBMITTED_PEAK,
+                 "configuration that jobs of the catalog are submitted in: the fastest, what the "
+                 "trace lists, or the workload's default"),
     PARAM_TEXT(struct run_settings, trace, NULL,
                "file or folder; without one, the embedded mixed trace of 24 hours"),
     PARAM_CHOICE(struct run_settings, truth, truth_names, TRUTH_NONE,
-                 "how jobs on one card slow each other: not at all, or by the measured --pairs"),
+                 "how jobs on one card slow each other: not at all, by the measured --pairs, or by "
+                 "what their profiles contend for"),
     PARAM_TEXT(struct run_settings, window, NULL,
                "A..B in seconds of the trace's clock: where rates and utilisations are taken"),
     PARAM_END,
@@ -46,6 +57,16 @@ const struct param run_params[] = {
 const struct param share_params[] = {
     PARAM_INT(struct share_settings, max_jobs, "jobs", 1, 1, 16,
               "jobs that may sit on one card beyond its shares; 1 is exclusive"),
+    PARAM_END,
+};
+
+const struct param contention_params[] = {
+    PARAM_REAL(struct contention_settings, m, "1", 1, 1, 10,
+               "MPS overhead: multiplies S of a job that is not alone on its card"),
+    PARAM_CHOICE(
+        struct contention_settings, set, contention_set_names, SET_H200,
+        "parameters of --truth contention: fitted on H200 pairs, none fitted, or fitted on "
+        "Table 6 of the ElastiCo paper (queueing, Frank)"),
     PARAM_END,
 };
 
@@ -64,8 +85,22 @@ const struct param elastic_params[] = {
 };
 
 const struct param trace_params[] = {
+    PARAM_BOOL(struct trace_settings, assign, 0,
+               "give jobs the kind, workload and min_rate_frac that the trace lacks, by a seeded "
+               "mapping in which recurring groups keep one workload"),
+    PARAM_INT(struct trace_settings, assign_seed, "1", 1, 0, 9007199254740992.0,
+              "of what is assigned; apart from the run's seed, so that seeds share one trace"),
+    PARAM_CHOICE(struct trace_settings, batch, batch_names, BATCH_REQUEST,
+                 "genai: requests that make one job: those of a session of one group and model "
+                 "(gaps up to 300 s), or of a group or a model within an interval of the clock"),
     PARAM_CHOICE(struct trace_settings, duration, duration_names, DURATION_AS_GIVEN,
                  "as_given, or minus the wait that PAI's durations include"),
+    PARAM_REAL(struct trace_settings, infer_frac, "1", 0.6, 0, 1,
+               "assigned: share of the groups of one-GPU jobs that are inference [as synth]"),
+    PARAM_REAL(struct trace_settings, min_rate_frac, "1", 0.5, 1e-9, 1,
+               "assigned: share of its speed alone that a job must reach"),
+    PARAM_INT(struct trace_settings, node_gpus, "GPUs", 8, 1, 1000,
+              "helios, philly, swf: a job of more GPUs is cut into instances of so many"),
     PARAM_BOOL(struct trace_settings, successful_only, 0,
                "replay only jobs that ended well, where the trace tells"),
     PARAM_END,
@@ -110,11 +145,12 @@ static int own_groups(const struct run_request *q, struct param_group *groups)
 {
     struct run_request *r = (struct run_request *)(uintptr_t)q; /* groups are for writing as well */
     groups[0] = (struct param_group){"", run_params, &r->run};
-    groups[1] = (struct param_group){"elastic", elastic_params, &r->elastic};
-    groups[2] = (struct param_group){"preempt", preempt_params, &r->preempt};
-    groups[3] = (struct param_group){"share", share_params, &r->share};
-    groups[4] = (struct param_group){"trace", trace_params, &r->trace};
-    return 5;
+    groups[1] = (struct param_group){"contention", contention_params, &r->contention};
+    groups[2] = (struct param_group){"elastic", elastic_params, &r->elastic};
+    groups[3] = (struct param_group){"preempt", preempt_params, &r->preempt};
+    groups[4] = (struct param_group){"share", share_params, &r->share};
+    groups[5] = (struct param_group){"trace", trace_params, &r->trace};
+    return 6;
 }
 
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])

@@ -7,6 +7,7 @@ be refused instead) and a message, or survives with the same results; it never d
 a run is in the database whole or not at all."""
 import concurrent.futures
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -23,6 +24,15 @@ STRIDES = 120
 N_JOBS = 12
 TRACE = "job,submit_s,duration_s,gpu,gpu_type,user\n" + "".join(
     f"j{i},{i % 5},{10 + i},{(1, 0.5, 2)[i % 3]},V100,u{i % 4}\n" for i in range(N_JOBS))
+QUEUES = "job,submit_s,duration_s,gpu,gpu_min,gpu_max,queue\n" + "".join(
+    f"q{i},{i % 5},{10 + i},2,{1 + i % 2},{2 + i % 3},q{i % 3}\n" for i in range(N_JOBS))
+WORK = "job,submit_s,duration_s,gpu,workload\n" + "".join(
+    f"w{i},{i % 5},{10 + i},1,{('PPO', 'LSTM', 'mine')[i % 3]}\n" for i in range(N_JOBS))
+PHILLY = json.dumps([
+    {"jobid": f"p{i}", "vc": f"v{i % 2}", "user": "u", "status": "Pass",
+     "submitted_time": f"2017-10-10 01:00:{i:02}", "attempts": [
+         {"start_time": "2017-10-10 02:00:00", "end_time": "2017-10-10 03:00:00",
+          "detail": [{"gpus": ["g"] * (5 * i + 1)}]}]} for i in range(N_JOBS)], indent=1)
 PAI = "".join(f"p{i},worker,1,Terminated,{i},{i + 9},100,1,50,V100\n" for i in range(N_JOBS))
 
 
@@ -31,6 +41,9 @@ class Lab:
         self.program, self.preload, self.folder = program, preload, pathlib.Path(folder)
         (self.folder / "t.csv").write_text(TRACE)
         (self.folder / "pai.csv").write_text(PAI)
+        (self.folder / "queues.csv").write_text(QUEUES)
+        (self.folder / "work.csv").write_text(WORK)
+        (self.folder / "log").write_text(PHILLY)
         (self.folder / "conf.json").write_text('{"seed": 3, "share": {"max_jobs": 1}}')
 
     def run(self, args, folder=None, **env):
@@ -42,7 +55,8 @@ class Lab:
     def faults(self, args, whole, n, all_later):
         """What is wrong with the command when its n-th allocation fails; [] if nothing."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            for name in ("t.csv", "pai.csv", "conf.json", "base.db", "base.json"):
+            for name in ("t.csv", "pai.csv", "queues.csv", "work.csv", "log", "conf.json",
+                         "base.db", "base.json"):
                 if (self.folder / name).exists():
                     shutil.copy(self.folder / name, folder)
             more = {"FAIL_ALL": 1} if all_later else {}
@@ -89,6 +103,14 @@ COMMANDS = {
     "run without a database": ["run", "--trace", "pai.csv", "--format", "pai", "--cluster",
                                "1x4:v100-16g", "--policy", "srtf", "--set", "preempt.restart_s=1",
                                "--quiet"],
+    "elastic jobs": ["run", "--trace", "queues.csv", "--cluster", "1x4", "--policy",
+                     "elastic-fifo", "--quiet"],
+    "queues": ["run", "--trace", "queues.csv", "--cluster", "2x2", "--policy", "fair-queues",
+               "--set", "fair-queues.weights=q0:2,q1:0", "--quiet"],
+    "philly": ["trace", "convert", "--trace", "log", "--set", "trace.assign=on", "-o", "-"],
+    "contention": ["run", "--trace", "work.csv", "--cluster", "1x2:a100-40g", "--policy",
+                   "fifo-skip", "--truth", "contention", "--set", "share.max_jobs=2", "--quiet"],
+    "workloads": ["describe", "workloads", "BERT"],
     "trace info": ["trace", "info", "--trace", "pai.csv"],
     "trace convert": ["trace", "convert", "--trace", "pai.csv", "-o", "-"],
     "export": ["export", "--db", "base.db", "--run", "base", "--jobs", "-"],

@@ -182,13 +182,28 @@ def case_21(lab, tap):
                               "--db", db, "--quiet"], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE) for seed in range(8)]
     ends = [(run.communicate(timeout=120), run.returncode) for run in runs]
-    tap.equal("exit codes", [code for _, code in ends], [0] * 8)
+    tap.ok("exit codes", all(code == 0 for _, code in ends),
+           [(code, err.decode(errors="replace")) for (_, err), code in ends])
     tap.ok("nobody sees a lock", all(b"lock" not in err for (_, err), _ in ends), ends)
     tap.equal("complete runs", lab.runs(db), ["complete"] * 8)
     tap.equal("job rows", lab.query(db, "SELECT count(*) FROM job"), [(1600,)])
     tap.equal("rows of each run", lab.query(db, "SELECT DISTINCT n FROM (SELECT count(*) AS n "
               "FROM job GROUP BY run)"), [(200,)])
     tap.ok("integrity_check", lab.intact(db))
+
+
+def case_21_opening(lab, tap):
+    """21b eight processes make one database at the same moment"""
+    trace = lab.file("trace.csv", stream_of(2))
+    said = []
+    for _ in range(15):
+        db = lab.new_database()
+        runs = [subprocess.Popen([lab.program, "run", "--trace", trace, "--cluster", "1x8", "--policy",
+                                  "fifo", "--db", db, "--quiet"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE) for _ in range(8)]
+        said += [run.communicate(timeout=120)[1].decode() for run in runs]
+        tap.equal(f"{os.path.basename(db)}: complete runs", lab.runs(db), ["complete"] * 8)
+    tap.equal("nothing is said", [text for text in said if text], [])
 
 
 def refused(lab, tap, what, db, done, words):

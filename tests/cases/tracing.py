@@ -168,7 +168,15 @@ def case_describe(lab, tap):
         tap.ok(f"{what} in words", first in text, text)
     one = lab.run("describe", "settings", "trace.duration").out.decode()
     tap.ok("one setting", "minus_wait" in one and "seed" not in one, one)
+    one = json.loads(lab.run("describe", "policies", "volcano", "--json").out)
+    tap.equal("one policy with all its settings", [row["key"] for row in one["settings"]],
+              [key for key in keys if key.startswith("volcano.")])
+    tap.equal("each says where it is from", [row["key"] for row in one["settings"]
+                                             if not row["doc"].endswith("]")], [])
+    one = lab.run("describe", "policies", "fifo").out.decode()
+    tap.ok("one without settings", "no settings" in one and "sjf" not in one, one)
     for args, word in (((), "describe what"), (("polices",), "policies"),
+                       (("policies", "sfj"), "no policy 'sfj'"),
                        (("settings", "sede"), "did you mean 'seed'"), (("gpus", "t4"), "t4")):
         done = lab.run("describe", *args)
         tap.ok(f"describe {' '.join(args)}: exit 2, and why", done.code == 2 and word in done.err,

@@ -1,0 +1,336 @@
+#include "calib/pair_tables.h"
+
+#include "core/base/units.h"
+#include "core/elastico/sides.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status want_column(const struct table *t, const char *name, int32_t *column,
+                               struct error *err)
+{
+    *column = table_column(t, name);
+    return *column >= 0 ? ST_OK : fail(err, ST_INPUT, "there is no column '%s'", name);
+}
+
+/* A number in min .. max. */
+static enum status want_number(const struct table *t, int32_t row, int32_t column, double min,
+                               double max, double *out, struct error *err)
+{
+    *out = table_number(t, row, column);
+    if (*out >= min && *out <= max)
+        return ST_OK;
+    return fail(err, ST_INPUT, "line %d: %s is '%s', want a number in %g to %g", row + 2,
+                t->column[column], table_cell(t, row, column), min, max);
+}
+
+/* Numbers of one side in a table of features. */
+static const struct side_column {
+    const char *name;
+    size_t offset;
+    double max;
+    bool optional;
+} side_columns[] = {
+    {"sm", offsetof(struct iac_side, sm), 1, false},
+    {"occ", offsetof(struct iac_side, occ), 1, false},
+    {"dram", offsetof(struct iac_side, dram), 1, false},
+    {"fb_mib", offsetof(struct iac_side, fb_mib), 1e9, false},
+    {"tensor", offsetof(struct iac_side, tensor), 1, false},
+    {"log10_params", offsetof(struct iac_side, log10_params), 30, false},
+    {"T", offsetof(struct iac_side, rate), 1e15, false},
+    {"bs", offsetof(struct iac_side, bs), 1e12, false},
+    {"ck", offsetof(struct iac_side, ck), 1, false},
+    {"amp", offsetof(struct iac_side, amp), 1, false},
+    {"isl", offsetof(struct iac_side, isl), 1e12, false},
+    {"osl", offsetof(struct iac_side, osl), 1e12, false},
+    {"rho", offsetof(struct iac_side, rho), 1, false},
+    {"kernel_s", offsetof(struct iac_side, kernel_s), 1e6, true},
+    {"step_s", offsetof(struct iac_side, step_s), 1e6, true},
+};
+enum { N_SIDE_COLUMNS = sizeof side_columns / sizeof *side_columns };
+
+struct feature_columns {
+    int32_t number[2][N_SIDE_COLUMNS], is_train[2]; /* -1: not there */
+    int32_t slowdown, experiment, workloads, mem_pressure;
+};
+
+/* What the rows of one table are added to. */
+struct feature_reader {
+    struct samples *samples;
+    int32_t first_experiment;
+    struct names experiments;
+    double card_mib;
+};
+
+static enum status find_features(const struct table *t, struct feature_columns *c,
+                                 struct error *err)
+{
+    char name[32];
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < N_SIDE_COLUMNS; i++) {
+            snprintf(name, sizeof name, "%s_%c", side_columns[i].name, "ij"[side]);
+            c->number[side][i] = table_column(t, name);
+            if (c->number[side][i] < 0 && !side_columns[i].optional)
+                return want_column(t, name, &c->number[side][i], err);
+        }
+        TRY(want_column(t, side == 0 ? "is_train_i" : "is_train_j", &c->is_train[side], err));
+    }
+    TRY(want_column(t, "slowdown", &c->slowdown, err));
+    TRY(want_column(t, "experiment", &c->experiment, err));
+    TRY(want_column(t, "workloads", &c->workloads, err));
+    c->mem_pressure = table_column(t, "mem_pressure");
+    return ST_OK;
+}
+
+static enum status read_side(const struct table *t, int32_t row, const struct feature_columns *c,
+                             int which, struct iac_side *side, struct error *err)
+{
+    double is_train;
+    *side = (struct iac_side){0};
+    for (int i = 0; i < N_SIDE_COLUMNS; i++) {
+        double *field = (double *)(void *)((char *)side + side_columns[i].offset);
+        if (c->number[which][i] >= 0)
+            TRY(want_number(t, row, c->number[which][i], 0, side_columns[i].max, field, err));
+    }
+    TRY(want_number(t, row, c->is_train[which], 0, 1, &is_train, err));
+    side->kind = is_train > .5 ? KIND_TRAIN : KIND_INFER;
+    return ST_OK;
+}
+
+static enum status add_names(struct samples *s, const char *both, int32_t id[2], struct error *err)
+{
+    const char *bar = strchr(both, '|');
+    size_t first = bar != NULL ? (size_t)(bar - both) : strlen(both);
+    const char *second = bar != NULL ? bar + 1 : both;
+    id[0] = names_add(&s->workloads, both, first);
+    id[1] = names_add(&s->workloads, second, strlen(second));
+    return id[0] >= 0 && id[1] >= 0 ? ST_OK : fail_memory(err);
+}
+
+static enum status read_row(struct feature_reader *r, const struct table *t, int32_t row,
+                            const struct feature_columns *c, struct error *err)
+{
+    struct iac_side side[2];
+    struct pair_row out = {0};
+    double pressure;
+    TRY(want_number(t, row, c->slowdown, 1e-3, 1e6, &out.slowdown, err));
+    TRY(read_side(t, row, c, 0, &side[0], err));
+    TRY(read_side(t, row, c, 1, &side[1], err));
+    side[0].card_mib = side[1].card_mib = r->card_mib;
+    if (c->mem_pressure >= 0) {
+        TRY(want_number(t, row, c->mem_pressure, 1e-9, 1e9, &pressure, err));
+        side[0].card_mib = side[1].card_mib = (side[0].fb_mib + side[1].fb_mib) / pressure;
+    }
+    const char *experiment = table_cell(t, row, c->experiment);
+    int32_t id = names_add(&r->experiments, experiment, strlen(experiment));
+    if (id < 0)
+        return fail_memory(err);
+    out.experiment = r->first_experiment + id;
+    TRY(add_names(r->samples, table_cell(t, row, c->workloads), out.workload, err));
+    return samples_add(r->samples, &side[0], &side[1], out, err);
+}
+
+enum status pair_table_features(struct samples *s, const struct table *t, double card_mib,
+                                struct error *err)
+{
+    enum status status = ST_OK;
+    struct feature_columns columns;
+    struct feature_reader reader = {s, s->n_experiments, {0}, card_mib};
+    TRY(find_features(t, &columns, err));
+    s->named_jobs = false;
+    for (int32_t row = 0; row < t->n_rows && status == ST_OK; row++)
+        status = read_row(&reader, t, row, &columns, err);
+    names_free(&reader.experiments);
+    return status;
+}
+
+/* Jobs alone. */
+struct solo_columns {
+    int32_t job, samples_per_s, steps_per_s, peak_alloc_mib, sm, occ, tensor, dram, params;
+};
+
+static enum status find_solo(const struct table *t, struct solo_columns *c, struct error *err)
+{
+    TRY(want_column(t, "job", &c->job, err));
+    TRY(want_column(t, "samples_per_s", &c->samples_per_s, err));
+    TRY(want_column(t, "steps_per_s", &c->steps_per_s, err));
+    TRY(want_column(t, "peak_alloc_mib", &c->peak_alloc_mib, err));
+    TRY(want_column(t, "sm", &c->sm, err));
+    TRY(want_column(t, "occ", &c->occ, err));
+    TRY(want_column(t, "tensor", &c->tensor, err));
+    TRY(want_column(t, "dram", &c->dram, err));
+    c->params = table_column(t, "params");
+    return ST_OK;
+}
+
+/* Is the word one letter and a whole number, as b64? */
+static bool word_number(const char *word, size_t length, char letter, double *out)
+{
+    return length > 1 && word[0] == letter && parse_real(word + 1, length - 1, out) && *out >= 0;
+}
+
+static bool word_is(const char *word, size_t length, const char *text)
+{
+    return length == strlen(text) && memcmp(word, text, length) == 0;
+}
+
+static void read_name(const char *name, struct iac_side *side)
+{
+    double tokens = 0, number;
+    side->kind = KIND_TRAIN;
+    for (const char *word = name; *word != '\0';) {
+        size_t length = strcspn(word, "-");
+        if (word_number(word, length, 'b', &number))
+            side->bs = number;
+        if (word_number(word, length, 'c', &number) || word_number(word, length, 't', &number))
+            tokens = number;
+        if (word_is(word, length, "amp"))
+            side->amp = 1;
+        if (word_is(word, length, "ck"))
+            side->ck = 1;
+        if (word_is(word, length, "decode") || word_is(word, length, "prefill"))
+            side->kind = KIND_INFER;
+        word += length + (word[length] == '-');
+    }
+    if (side->kind == KIND_INFER) {
+        side->isl = 0.75 * tokens;
+        side->osl = 0.25 * tokens;
+    }
+}
+
+static enum status read_percent(const struct table *t, int32_t row, int32_t column, double *out,
+                                struct error *err)
+{
+    TRY(want_number(t, row, column, 0, 100, out, err));
+    *out /= 100;
+    return ST_OK;
+}
+
+static enum status read_solo(const struct table *t, int32_t row, const struct solo_columns *c,
+                             double card_mib, struct iac_side *side, struct error *err)
+{
+    double steps_per_s, params;
+    *side = (struct iac_side){.card_mib = card_mib};
+    read_name(table_cell(t, row, c->job), side);
+    TRY(read_percent(t, row, c->sm, &side->sm, err));
+    TRY(read_percent(t, row, c->occ, &side->occ, err));
+    TRY(read_percent(t, row, c->tensor, &side->tensor, err));
+    TRY(read_percent(t, row, c->dram, &side->dram, err));
+    TRY(want_number(t, row, c->peak_alloc_mib, 0, 1e9, &side->fb_mib, err));
+    TRY(want_number(t, row, c->samples_per_s, 1e-9, 1e15, &side->rate, err));
+    TRY(want_number(t, row, c->steps_per_s, 1e-9, 1e12, &steps_per_s, err));
+    side->step_s = 1 / steps_per_s;
+    if (c->params < 0)
+        return ST_OK;
+    TRY(want_number(t, row, c->params, 1, 1e18, &params, err));
+    side->log10_params = log10(params);
+    return ST_OK;
+}
+
+/* Adds one job; a name that is there already is refused. */
+static enum status add_job(struct solo_jobs *jobs, const char *name, size_t length,
+                           const struct iac_side *side, struct error *err)
+{
+    int32_t id = names_add(&jobs->names, name, length);
+    if (id < 0 || !ARRAY_GROW(jobs->side, jobs->capacity, jobs->names.n))
+        return fail_memory(err);
+    if (id != jobs->names.n - 1)
+        return fail(err, ST_INPUT, "job '%s' is there twice", name);
+    jobs->side[id] = *side;
+    return ST_OK;
+}
+
+enum status solo_jobs_of_table(struct solo_jobs *jobs, const struct table *t, double card_mib,
+                               struct error *err)
+{
+    struct solo_columns columns;
+    struct iac_side side;
+    TRY(find_solo(t, &columns, err));
+    for (int32_t row = 0; row < t->n_rows; row++) {
+        const char *name = table_cell(t, row, columns.job);
+        TRY(read_solo(t, row, &columns, card_mib, &side, err));
+        TRY(add_job(jobs, name, strlen(name), &side, err));
+    }
+    return ST_OK;
+}
+
+enum status solo_jobs_of_profiles(struct solo_jobs *jobs, const struct profiles *p, int32_t card,
+                                  struct error *err)
+{
+    for (int32_t i = 0; i < p->w->n; i++) {
+        struct iac_side side = side_of_profile(p, p->w->initial[i], card);
+        TRY(add_job(jobs, names_text(&p->w->names, i), names_length(&p->w->names, i), &side, err));
+    }
+    return ST_OK;
+}
+
+void solo_jobs_free(struct solo_jobs *jobs)
+{
+    names_free(&jobs->names);
+    free(jobs->side);
+    *jobs = (struct solo_jobs){0};
+}
+
+/* Jobs together. */
+struct pair_columns {
+    int32_t job[2], retain[2], rep;
+};
+
+static enum status find_pairs(const struct table *t, struct pair_columns *c, struct error *err)
+{
+    TRY(want_column(t, "job_a", &c->job[0], err));
+    TRY(want_column(t, "job_b", &c->job[1], err));
+    TRY(want_column(t, "retain_a", &c->retain[0], err));
+    TRY(want_column(t, "retain_b", &c->retain[1], err));
+    c->rep = table_column(t, "rep");
+    return ST_OK;
+}
+
+static enum status find_jobs(const struct table *t, int32_t row, const struct pair_columns *c,
+                             const struct solo_jobs *jobs, struct names *workloads, int32_t job[2],
+                             int32_t workload[2], struct error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *name = table_cell(t, row, c->job[i]);
+        job[i] = names_find(&jobs->names, name, strlen(name));
+        if (job[i] < 0)
+            return fail(err, ST_INPUT, "line %d: '%s' is not among the jobs alone", row + 2, name);
+        workload[i] = names_add(workloads, name, strlen(name));
+        if (workload[i] < 0)
+            return fail_memory(err);
+    }
+    return ST_OK;
+}
+
+static enum status read_pair(struct samples *s, const struct table *t, int32_t row,
+                             const struct pair_columns *c, const struct solo_jobs *jobs,
+                             struct error *err)
+{
+    int32_t job[2], workload[2], experiment = s->n_experiments;
+    double retain[2], rep = 0;
+    TRY(find_jobs(t, row, c, jobs, &s->workloads, job, workload, err));
+    TRY(want_number(t, row, c->retain[0], 1e-3, 10, &retain[0], err));
+    TRY(want_number(t, row, c->retain[1], 1e-3, 10, &retain[1], err));
+    if (c->rep >= 0)
+        TRY(want_number(t, row, c->rep, 0, 1e6, &rep, err));
+    for (int i = 0; rep <= 0 && i < 2; i++)
+        TRY(samples_add(
+            s, &jobs->side[job[i]], &jobs->side[job[1 - i]],
+            (struct pair_row){1 / retain[i], 0, experiment, {workload[i], workload[1 - i]}}, err));
+    return ST_OK;
+}
+
+enum status pair_table_jobs(struct samples *s, const struct table *t, const struct solo_jobs *jobs,
+                            struct error *err)
+{
+    struct pair_columns columns;
+    TRY(find_pairs(t, &columns, err));
+    s->named_jobs = s->n == 0 || s->named_jobs;
+    for (int32_t row = 0; row < t->n_rows; row++)
+        TRY(read_pair(s, t, row, &columns, jobs, err));
+    return ST_OK;
+}
+
+bool pair_table_is_jobs(const struct table *t) { return table_column(t, "job_a") >= 0; }

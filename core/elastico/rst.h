@@ -1,0 +1,90 @@
+/* rst.h - jobs and their configurations: which a job has, may have, and how fast it is in them.
+ *
+ * A job of a catalog's workload was submitted in one configuration and, for inference, with
+ * sequences of one length: the SL it was submitted with. Its work is requests of that length
+ * whatever SL its engine is given later; one below is infeasible, one above only reserves more. So
+ * a configuration's numbers, for a job, are the row of the same knobs at the job's own length
+ * (rst_row), and no other SL needs scoring. */
+#ifndef COLOSIM_RST_H
+#define COLOSIM_RST_H
+
+#include "core/cluster/cluster.h"
+#include "core/elastico/profile.h"
+
+enum submitted { SUBMITTED_PEAK, SUBMITTED_LISTED, SUBMITTED_DEFAULT };
+extern const char *const submitted_names[]; /* "peak", "listed", "default"; NULL-terminated */
+
+struct rst {
+    const struct workloads *w;
+    const struct profiles *p;
+    int32_t *card_of_type; /* (gpu types of the cluster) row of card_table, -1 unknown */
+    int32_t n_outside;     /* jobs with GPUs whose workload is not in the catalog, or none */
+    int32_t n_unlisted;    /* jobs whose listed configuration is not one of the workload's: the
+                              nearest, or the default, stands in */
+
+    /* (n_jobs) */
+    int32_t *workload;  /* -1: not in the catalog, or no GPUs */
+    int32_t *submitted; /* configuration; -1 likewise */
+    int32_t *card;      /* the reference: of the job's gpu_type, else of the cluster's first card of
+                           a known type, else CARD_REFERENCE */
+    double *rate;       /* T(submitted, reference card) */
+    int32_t *mem_mib;   /* GPU memory on each card in the submitted configuration: the trace's word
+                           where it has one, else the profile's; 0 outside */
+    struct arena arena; /* owns it all */
+};
+
+/* peak: the fastest that fits the reference card; listed: what the trace says, else the default;
+ * default: no AMP, no checkpointing, … The length is the listed one's where there is one. w and p
+ * must outlive it. The caller frees in any case. Cost O(jobs + configurations). */
+enum status rst_init(struct rst *r, const struct profiles *p, const struct job_table *t,
+                     const struct cluster *c, enum submitted submitted, struct error *err) MUST_USE;
+void rst_free(struct rst *r);
+
+/* Type of a node's cards for this job: its reference where the type is unknown. */
+static inline int32_t rst_card(const struct rst *r, const struct cluster *c, int32_t job,
+                               int32_t node)
+{
+    int32_t type = c->node_type[node], card = type < 0 ? -1 : r->card_of_type[type];
+    return card >= 0 ? card : r->card[job];
+}
+
+/* The profile row of a job of the catalog in a configuration of its workload. */
+static inline int32_t rst_row(const struct rst *r, int32_t job, int32_t config, int32_t card)
+{
+    int32_t length = config_index(r->w, r->submitted[job], KNOB_SL);
+    return profile_row(r->p, config_with(r->w, config, KNOB_SL, length), card);
+}
+
+/* T(c, card) / T(submitted, reference): reference seconds per second, alone, on as many GPUs as
+ * asked for. Exactly 1 for the submitted configuration on the reference card. */
+static inline double rst_speed(const struct rst *r, int32_t job, int32_t config, int32_t card)
+{
+    return r->p->m.rate[rst_row(r, job, config, card)] / r->rate[job];
+}
+
+/* What n GPUs are worth over the n0 an elastic job asked for: by its workload's measured scaling,
+ * else (n / n0)^scale_exp. */
+double rst_width_speed(const struct rst *r, int32_t job, int32_t n, int32_t n0, double scale_exp);
+
+/* GPU memory on each card. */
+static inline int32_t rst_mem_mib(const struct rst *r, int32_t job, int32_t config)
+{
+    return config == r->submitted[job] ? r->mem_mib[job] : r->p->fb_mib[config];
+}
+
+/* The configuration of a job's workload, at its own length, that reserves least GPU memory; of
+ * equals the fastest on its reference card, then the lowest number. */
+int32_t rst_smallest(const struct rst *r, int32_t job);
+
+/* Does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's sequences, and keep
+ * at least min_rate_frac of the submitted rate: L_j of the paper's (4)? */
+bool rst_feasible(const struct rst *r, int32_t job, int32_t config, int32_t card,
+                  int32_t card_mem_mib, double min_rate_frac);
+
+/* The configurations of a job that need scoring on a type of card: feasible, at its own length, on
+ * the frontier; and keep whatever it is (-1: none; must have the job's own length). Ascending. out
+ * holds as many as the workload has configurations. Returns how many. Cost O(configurations^2). */
+int32_t rst_candidates(const struct rst *r, int32_t job, int32_t card, int32_t card_mem_mib,
+                       double min_rate_frac, int32_t keep, int32_t *out);
+
+#endif

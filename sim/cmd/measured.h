@@ -1,0 +1,32 @@
+/* measured.h - the options by which the calib commands are told which measured pairs to read, and
+ * how to learn from them. */
+#ifndef COLOSIM_MEASURED_H
+#define COLOSIM_MEASURED_H
+
+#include "calib/samples.h"
+#include "calib/train.h"
+
+#include <argp.h>
+
+enum { MEASURED_PAIRS_MAX = 16 };
+
+/* All-zero, with the defaults of measured_init, before argp_parse. Texts are argv's own. */
+struct measured {
+    const char *pairs[MEASURED_PAIRS_MAX]; /* (n_pairs) tables of pairs, in order */
+    int n_pairs;
+    const char *solo, *catalog, *card;
+    int64_t seed;
+    int n_threads, n_nets;
+    bool quiet;
+    struct train_options train;
+};
+void measured_init(struct measured *m);
+
+/* The argp child for --pairs … --quiet; its input is a struct measured. */
+extern const struct argp measured_argp;
+
+/* The pairs, and the jobs alone that they name, into an empty set. */
+enum status measured_read(const struct measured *m, struct samples *out,
+                          struct error *err) MUST_USE;
+
+#endif

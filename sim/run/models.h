@@ -1,0 +1,41 @@
+/* models.h - what a run knows of workloads and of sharing: the catalog, its profiles, the jobs'
+ * configurations, and the physics. */
+#ifndef COLOSIM_MODELS_H
+#define COLOSIM_MODELS_H
+
+#include "sim/run/rates.h"
+#include "traces/trace.h"
+
+/* The settings that decide. */
+struct model_choice {
+    const char *catalog; /* NULL: none */
+    enum submitted submitted;
+    enum truth truth;
+    enum contention_set set;
+    double m, scale_exp;
+};
+
+struct models {
+    struct model_choice choice;
+    struct workloads workloads;
+    struct profiles profiles;
+    struct rst rst;
+    struct contention contention;
+    bool bound; /* false: no job names a workload, or there is no catalog; the rest is empty then */
+};
+
+/* Must not move once opened. The caller closes in any case. */
+enum status models_open(struct models *m, const struct model_choice *choice,
+                        const struct job_table *t, const struct cluster *c,
+                        struct error *err) MUST_USE;
+/* Binds the jobs again, to another table. */
+enum status models_bind(struct models *m, const struct job_table *t, const struct cluster *c,
+                        struct error *err) MUST_USE;
+void models_close(struct models *m);
+
+/* Who is outside the catalog, and whose listed configuration is none, where that matters. */
+enum status models_note(const struct models *m, struct trace *trace, struct error *err) MUST_USE;
+/* The truth of the run. */
+struct rates models_rates(const struct models *m);
+
+#endif

@@ -1,0 +1,235 @@
+#include "tests/esp_lab.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double between(gsl_rng *rng, double low, double high)
+{
+    return low + (high - low) * gsl_rng_uniform(rng);
+}
+
+static double soft_floor(double x, double floor)
+{
+    return floor + log1p(exp(x - floor));
+}
+
+/* A rate that saturates with the batch; memory linear in it above a floor. */
+static void make_training(struct lab_family *f, gsl_rng *rng)
+{
+    const double batch_half = exp(between(rng, log(3), log(600))), amp = between(rng, 1, 2.8);
+    const double ck = between(rng, .1, .27), sm = between(rng, .1, .95);
+    const double mem = between(rng, 8, 32), mem_amp = between(rng, .5, .75);
+    const double mem_ck = between(rng, .5, .8), floor = between(rng, 4, 24);
+    const double cpu = between(rng, 1, 2), cpu_most = between(rng, 0, 9);
+    const double ram = between(rng, 6, 24), ram_most = between(rng, 0, 6);
+    f->n = 0;
+    for (int bs = 32; bs <= 512; bs *= 2)
+        for (int i = 0; i < 4; i++) {
+            bool with_ck = i / 2, with_amp = i % 2;
+            double most = (with_amp ? amp : 1) * (with_ck ? 1 - ck : 1);
+            double busy = bs / (bs + batch_half * (with_amp ? 1.25 * amp : 1));
+            f->rate[f->n] = most * busy;
+            double *need = f->need[f->n++];
+            need[0] = soft_floor(4 + mem * bs / 512 * (with_amp ? mem_amp : 1) *
+                                         (with_ck ? mem_ck : 1), floor);
+            need[1] = cpu + cpu_most * most * busy / amp;
+            need[2] = ram + ram_most * bs / 512;
+            need[3] = sm * (busy + .5 * (1 - busy));
+        }
+}
+
+/* A rate almost linear in the batch; memory is what the engine may take. */
+static void make_inference(struct lab_family *f, gsl_rng *rng)
+{
+    const double low = between(rng, .4, .7), cached = between(rng, .02, .3);
+    const double sm = between(rng, .5, .75), ram = between(rng, 6, 22);
+    f->n = 0;
+    for (int i = 0; i < 20; i++) {
+        double mu = low + (.9 - low) * (i % 5) / 4;
+        double hit = i / 5 % 2 * cached * (1 - exp(-8 * (mu - low + .05)));
+        double batch = i / 10 ? 4 : 2;
+        f->rate[f->n] = pow(batch, .97) * (1 + hit);
+        double *need = f->need[f->n++];
+        need[0] = 40 * mu;
+        need[1] = 1.5;
+        need[2] = ram;
+        need[3] = sm * (1 + .01 * batch);
+    }
+}
+
+void lab_families_make(struct lab_families *f, gsl_rng *rng)
+{
+    f->n = LAB_FAMILIES;
+    for (int i = 0; i < f->n; i++) {
+        snprintf(f->family[i].name, sizeof f->family[i].name, "family %d", i);
+        (i < 8 ? make_training : make_inference)(&f->family[i], rng);
+    }
+}
+
+static bool dominated(const struct lab_family *f, int i)
+{
+    for (int k = 0; k < f->n; k++) {
+        bool no_worse = f->rate[k] >= f->rate[i], equal = f->rate[k] == f->rate[i];
+        for (int r = 0; r < LAB_RES; r++) {
+            no_worse = no_worse && f->need[k][r] <= f->need[i][r];
+            equal = equal && f->need[k][r] == f->need[i][r];
+        }
+        if (no_worse && (!equal || k < i))
+            return true;
+    }
+    return false;
+}
+
+static void keep_frontier(struct lab_family *f)
+{
+    bool drop[LAB_CONFIGS];
+    for (int i = 0; i < f->n; i++)
+        drop[i] = dominated(f, i);
+    int n = 0;
+    for (int i = 0; i < f->n; i++)
+        if (!drop[i]) {
+            f->rate[n] = f->rate[i];
+            memcpy(f->need[n++], f->need[i], sizeof f->need[i]);
+        }
+    f->n = n;
+}
+
+/* Fields of a line, split in place at commas; returns how many. */
+static int split(char *line, char **field, int max)
+{
+    int n = 0;
+    for (char *at = line; at != NULL && n < max; n++)
+        field[n] = strsep(&at, ",\n");
+    return n;
+}
+
+bool lab_families_read(struct lab_families *f, const char *path)
+{
+    enum { WORKLOAD = 0, RATE = 8, MEM = 9, SM = 10, CPU = 15, RAM = 16, FIELDS = 18 };
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    char line[1024], *field[FIELDS];
+    f->n = 0;
+    bool fine = fgets(line, sizeof line, file) != NULL; /* the header */
+    while (fine && fgets(line, sizeof line, file) != NULL) {
+        fine = split(line, field, FIELDS) == FIELDS;
+        if (!fine)
+            break;
+        struct lab_family *last = &f->family[f->n > 0 ? f->n - 1 : 0];
+        if (f->n == 0 || strcmp(last->name, field[WORKLOAD]) != 0) {
+            fine = f->n < LAB_FAMILIES;
+            if (!fine)
+                break;
+            last = &f->family[f->n++];
+            last->n = 0;
+            snprintf(last->name, sizeof last->name, "%s", field[WORKLOAD]);
+        }
+        const int column[LAB_RES] = {MEM, CPU, RAM, SM};
+        for (int r = 0; r < LAB_RES; r++)
+            last->need[last->n][r] = atof(field[column[r]]);
+        last->rate[last->n++] = atof(field[RATE]);
+    }
+    fclose(file);
+    for (int i = 0; i < f->n; i++)
+        keep_frontier(&f->family[i]);
+    return fine && f->n == LAB_FAMILIES;
+}
+
+static int fastest(const struct lab_family *f)
+{
+    int best = 0;
+    for (int i = 1; i < f->n; i++)
+        best = f->rate[i] > f->rate[best] ? i : best;
+    return best;
+}
+
+struct bounds {
+    double least[LAB_RES], peak[LAB_RES];
+};
+
+/* Options of one job, ascending; returns how many. Adds its least and peak demand to the sums. */
+static int draw_options(const struct lab_family *f, int first_row, int n_max, double size,
+                        gsl_rng *rng, int32_t *row, struct bounds *sum)
+{
+    int other[LAB_CONFIGS], top = fastest(f), n_others = 0;
+    for (int i = 0; i < f->n; i++)
+        if (i != top)
+            other[n_others++] = i;
+    int n = n_others < n_max - 1 ? n_others : n_max - 1, picked[LAB_CONFIGS];
+    if (n > 0)
+        gsl_ran_choose(rng, picked, (size_t)n, other, (size_t)n_others, sizeof *other);
+    int at = 0;
+    while (at < n && picked[at] < top)
+        at++;
+    memmove(picked + at + 1, picked + at, (size_t)(n - at) * sizeof *picked);
+    picked[at] = top;
+    n++;
+    for (int r = 0; r < LAB_RES; r++) {
+        double least = INFINITY;
+        for (int i = 0; i < n; i++)
+            least = fmin(least, f->need[picked[i]][r]);
+        sum->least[r] += size * least;
+        sum->peak[r] += size * f->need[top][r];
+    }
+    for (int i = 0; i < n; i++)
+        row[i] = first_row + picked[i];
+    return n;
+}
+
+/* The families' rows as one table, demands over the capacity. */
+static void fill_tables(const struct lab_families *f, const double *capacity, double *loss,
+                        double *demand)
+{
+    for (int i = 0; i < f->n; i++) {
+        const struct lab_family *family = &f->family[i];
+        double rate_max = family->rate[fastest(family)];
+        for (int k = 0; k < family->n; k++) {
+            *loss++ = 1 - family->rate[k] / rate_max;
+            for (int r = 0; r < LAB_RES; r++)
+                *demand++ = family->need[k][r] / capacity[r];
+        }
+    }
+}
+
+struct choice_problem lab_draw(const struct lab_families *f, const struct lab_shape *shape,
+                               gsl_rng *rng, struct arena *a)
+{
+    int first_row[LAB_FAMILIES + 1] = {0};
+    for (int i = 0; i < f->n; i++)
+        first_row[i + 1] = first_row[i] + f->family[i].n;
+    const size_t n_jobs = (size_t)shape->n_jobs, n_rows = (size_t)first_row[f->n];
+    int32_t *begin = arena_alloc(a, n_jobs + 1, sizeof *begin);
+    int32_t *row = arena_alloc(a, n_jobs * (size_t)shape->n_options, sizeof *row);
+    double *size = arena_alloc(a, n_jobs, sizeof *size);
+    double *weight = arena_alloc(a, n_jobs, sizeof *weight);
+    double *loss = arena_alloc(a, n_rows, sizeof *loss);
+    double *demand = arena_alloc(a, n_rows * LAB_RES, sizeof *demand);
+    struct bounds sum = {{0}, {0}};
+    for (size_t j = 0; j < n_jobs; j++) {
+        size_t family = gsl_rng_uniform_int(rng, (unsigned long)f->n);
+        size[j] = shape->gangs ? (double)(1 << gsl_rng_uniform_int(rng, 4)) : 1;
+        weight[j] = shape->weights ? between(rng, .5, 2) : 1;
+        begin[j + 1] = begin[j] + draw_options(&f->family[family], first_row[family],
+                                               shape->n_options, size[j], rng, row + begin[j],
+                                               &sum);
+    }
+    double capacity[LAB_RES], part = between(rng, shape->least, shape->most);
+    for (int r = 0; r < LAB_RES; r++) {
+        capacity[r] = sum.least[r] + part * (sum.peak[r] - sum.least[r]);
+        part = shape->one_fraction ? part : between(rng, shape->least, shape->most);
+    }
+    fill_tables(f, capacity, loss, demand);
+    return (struct choice_problem){.n_jobs = shape->n_jobs,
+                                   .n_rows = (int32_t)n_rows,
+                                   .n_res = LAB_RES,
+                                   .begin = begin,
+                                   .row = row,
+                                   .demand = demand,
+                                   .loss = loss,
+                                   .weight = weight,
+                                   .size = size};
+}
