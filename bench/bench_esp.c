@@ -4,8 +4,9 @@
  *   bench_esp [SEEDS]        default 40
  *
  * Each seed is a set of jobs of twelve made-up workloads and a capacity 10 to 90 % of the way from
- * the least to the peak demand. Warm: the same after every twentieth job was replaced. Milliseconds of one thread, median and 90th percentile over seeds;
- * the gap is (score - bound) / score, its mean. */
+ * the least to the peak demand. Warm: the same after every twentieth job was replaced. Milliseconds
+ * of one thread, median and 90th percentile over seeds; the gap is (score - bound) / score, its
+ * mean. */
 #include "core/base/rng.h"
 #include "tests/esp_lab.h"
 
@@ -54,7 +55,7 @@ static void take(struct figures *f, int seed, struct esp *e, const struct choice
         if (config == NULL)
             esp_greedy(e, p, &result);
         else
-            esp_solve(e, p, config, warm, 64, bound_price, &result);
+            esp_solve(e, p, config, warm, bound_price, &result);
         double s = now_s() - begin_s;
         least_s = s < least_s ? s : least_s;
     }
@@ -119,7 +120,7 @@ static void bench(int n, int n_seeds)
             abort();
         take(&cold, seed, &e, &p, &config, false, price);
         take(&greedy, seed, &e, &p, NULL, false, price);
-        esp_solve(&e, &p, &config, false, 64, price, &result);
+        esp_solve(&e, &p, &config, false, price, &result);
         replace_some(&p, &a);
         take(&warm, seed, &e, &p, &config, true, price);
         arena_free(&a);

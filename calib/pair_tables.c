@@ -233,10 +233,10 @@ static enum status read_solo(const struct table *t, int32_t row, const struct so
 static enum status add_job(struct solo_jobs *jobs, const char *name, size_t length,
                            const struct iac_side *side, struct error *err)
 {
-    int32_t id = names_add(&jobs->names, name, length);
+    int32_t n_before = jobs->names.n, id = names_add(&jobs->names, name, length);
     if (id < 0 || !ARRAY_GROW(jobs->side, jobs->capacity, jobs->names.n))
         return fail_memory(err);
-    if (id != jobs->names.n - 1)
+    if (id < n_before)
         return fail(err, ST_INPUT, "job '%s' is there twice", name);
     jobs->side[id] = *side;
     return ST_OK;

@@ -37,8 +37,8 @@ static void alpha_of(const gsl_vector *x, double alpha[N_QUEUE])
 
 static double delta_between(const gsl_vector *x, const struct pair_row *row)
 {
-    return gsl_vector_get(x, DELTA + (size_t)row->workload[1]) -
-           gsl_vector_get(x, DELTA + (size_t)row->workload[0]);
+    return gsl_vector_get(x, (size_t)DELTA + (size_t)row->workload[1]) -
+           gsl_vector_get(x, (size_t)DELTA + (size_t)row->workload[0]);
 }
 
 static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
@@ -55,8 +55,8 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
         gsl_vector_set(out, (size_t)i, log(slow / row->slowdown));
     }
     for (int32_t k = 0; k < f->n_jobs; k++)
-        gsl_vector_set(out, (size_t)(f->n + k),
-                       f->sqrt_ridge * gsl_vector_get(x, DELTA + (size_t)k));
+        gsl_vector_set(out, (size_t)f->n + (size_t)k,
+                       f->sqrt_ridge * gsl_vector_get(x, (size_t)DELTA + (size_t)k));
     return GSL_SUCCESS;
 }
 
@@ -76,11 +76,13 @@ static int jacobian(const gsl_vector *x, void *context, gsl_matrix *out)
         for (size_t r = 0; r < N_QUEUE; r++)
             gsl_matrix_set(out, (size_t)i, r, ratio * part[r] / (1 + more));
         gsl_matrix_set(out, (size_t)i, GAMMA, steps * more / (1 + more));
-        *gsl_matrix_ptr(out, (size_t)i, DELTA + (size_t)row->workload[1]) += more / (1 + more);
-        *gsl_matrix_ptr(out, (size_t)i, DELTA + (size_t)row->workload[0]) -= more / (1 + more);
+        *gsl_matrix_ptr(out, (size_t)i, (size_t)DELTA + (size_t)row->workload[1]) +=
+            more / (1 + more);
+        *gsl_matrix_ptr(out, (size_t)i, (size_t)DELTA + (size_t)row->workload[0]) -=
+            more / (1 + more);
     }
     for (int32_t k = 0; k < f->n_jobs; k++)
-        gsl_matrix_set(out, (size_t)(f->n + k), DELTA + (size_t)k, f->sqrt_ridge);
+        gsl_matrix_set(out, (size_t)f->n + (size_t)k, (size_t)DELTA + (size_t)k, f->sqrt_ridge);
     return GSL_SUCCESS;
 }
 
@@ -95,7 +97,7 @@ static enum status keep(struct queueing *q, const struct fit *f, const gsl_vecto
     alpha_of(x, q->alpha);
     q->gamma = gsl_vector_get(x, GAMMA);
     for (int32_t k = 0; k < f->n_jobs; k++)
-        q->delta[k] = gsl_vector_get(x, DELTA + (size_t)k);
+        q->delta[k] = gsl_vector_get(x, (size_t)DELTA + (size_t)k);
     for (int32_t i = 0; i < f->n; i++)
         square += pow(gsl_vector_get(residual, (size_t)i), 2);
     q->rms = sqrt(square / f->n);
@@ -108,7 +110,7 @@ enum status queueing_fit(struct queueing *q, const struct samples *s, const int3
     enum status status = ST_OK;
     int info;
     struct fit f = {s, row, n, s->workloads.n, sqrt(ridge)};
-    size_t n_x = DELTA + (size_t)f.n_jobs, n_out = (size_t)(n + f.n_jobs);
+    size_t n_x = (size_t)DELTA + (size_t)f.n_jobs, n_out = (size_t)n + (size_t)f.n_jobs;
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf problem = {
         .f = residuals, .df = jacobian, .n = n_out, .p = n_x, .params = &f};

@@ -30,25 +30,6 @@ enum status samples_add(struct samples *s, const struct iac_side *job,
     return ST_OK;
 }
 
-enum status samples_append(struct samples *s, const struct samples *more, struct error *err)
-{
-    int32_t n_before = s->n_experiments;
-    s->named_jobs = more->named_jobs && (s->n == 0 || s->named_jobs);
-    for (int32_t k = 0; k < more->n; k++) {
-        struct pair_row row = more->row[k];
-        row.experiment += n_before;
-        for (int i = 0; i < 2; i++) {
-            int32_t name = more->row[k].workload[i];
-            row.workload[i] = names_add(&s->workloads, names_text(&more->workloads, name),
-                                        names_length(&more->workloads, name));
-            if (row.workload[i] < 0)
-                return fail_memory(err);
-        }
-        TRY(samples_add(s, &more->side[2 * k], &more->side[2 * k + 1], row, err));
-    }
-    return ST_OK;
-}
-
 /* Field by field, so that no padding is read. */
 uint64_t samples_hash(const struct samples *s)
 {

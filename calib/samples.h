@@ -40,10 +40,6 @@ enum pair_kind samples_kind(const struct samples *s, int32_t k);
 enum status samples_add(struct samples *s, const struct iac_side *job,
                         const struct iac_side *neighbour, struct pair_row row,
                         struct error *err) MUST_USE;
-/* Adds the rows of another set; its experiments and workloads are counted on. Names are jobs then
- * only where both sets have it so. */
-enum status samples_append(struct samples *s, const struct samples *more,
-                           struct error *err) MUST_USE;
 /* Of everything a model is made from: labels and sides in their order. */
 uint64_t samples_hash(const struct samples *s);
 void samples_free(struct samples *s);

@@ -40,7 +40,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sorted distinct values become the knots. */
+/* The sorted distinct values (by more than a millionth) become the knots; of too many, as many as
+ * there may be, evenly. */
 static enum status fit_knots(struct iac_map *map, const double *value, int32_t n, struct error *err)
 {
     free(map->knot);
@@ -50,9 +51,16 @@ static enum status fit_knots(struct iac_map *map, const double *value, int32_t n
     memcpy(map->knot, value, (size_t)n * sizeof *map->knot);
     qsort(map->knot, (size_t)n, sizeof *map->knot, compare);
     map->n_knots = 1;
-    for (int32_t i = 1; i < n; i++)
-        if (map->knot[i] > map->knot[map->n_knots - 1])
+    for (int32_t i = 1; i < n; i++) {
+        double last = map->knot[map->n_knots - 1];
+        if (map->knot[i] > last + 1e-6 * fabs(last))
             map->knot[map->n_knots++] = map->knot[i];
+    }
+    if (map->n_knots <= TRAIN_KNOTS_MAX)
+        return ST_OK;
+    for (int32_t i = 0; i < TRAIN_KNOTS_MAX; i++)
+        map->knot[i] = map->knot[(int64_t)i * (map->n_knots - 1) / (TRAIN_KNOTS_MAX - 1)];
+    map->n_knots = TRAIN_KNOTS_MAX;
     return ST_OK;
 }
 

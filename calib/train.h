@@ -20,6 +20,8 @@ struct train_options {
 extern const struct param train_params[]; /* defaults, units, ranges: the group "train" */
 struct train_options train_defaults(void);
 
+enum { TRAIN_KNOTS_MAX = 512 }; /* of a map by ranks */
+
 /* Rows of samples, mapped: what every network of one model learns from. */
 struct train_set {
     int32_t n, width;

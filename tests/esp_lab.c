@@ -11,10 +11,7 @@ static double between(gsl_rng *rng, double low, double high)
     return low + (high - low) * gsl_rng_uniform(rng);
 }
 
-static double soft_floor(double x, double floor)
-{
-    return floor + log1p(exp(x - floor));
-}
+static double soft_floor(double x, double floor) { return floor + log1p(exp(x - floor)); }
 
 /* A rate that saturates with the batch; memory linear in it above a floor. */
 static void make_training(struct lab_family *f, gsl_rng *rng)
@@ -33,8 +30,8 @@ static void make_training(struct lab_family *f, gsl_rng *rng)
             double busy = bs / (bs + batch_half * (with_amp ? 1.25 * amp : 1));
             f->rate[f->n] = most * busy;
             double *need = f->need[f->n++];
-            need[0] = soft_floor(4 + mem * bs / 512 * (with_amp ? mem_amp : 1) *
-                                         (with_ck ? mem_ck : 1), floor);
+            need[0] = soft_floor(
+                4 + mem * bs / 512 * (with_amp ? mem_amp : 1) * (with_ck ? mem_ck : 1), floor);
             need[1] = cpu + cpu_most * most * busy / amp;
             need[2] = ram + ram_most * bs / 512;
             need[3] = sm * (busy + .5 * (1 - busy));
@@ -213,9 +210,9 @@ struct choice_problem lab_draw(const struct lab_families *f, const struct lab_sh
         size_t family = gsl_rng_uniform_int(rng, (unsigned long)f->n);
         size[j] = shape->gangs ? (double)(1 << gsl_rng_uniform_int(rng, 4)) : 1;
         weight[j] = shape->weights ? between(rng, .5, 2) : 1;
-        begin[j + 1] = begin[j] + draw_options(&f->family[family], first_row[family],
-                                               shape->n_options, size[j], rng, row + begin[j],
-                                               &sum);
+        begin[j + 1] =
+            begin[j] + draw_options(&f->family[family], first_row[family], shape->n_options,
+                                    size[j], rng, row + begin[j], &sum);
     }
     double capacity[LAB_RES], part = between(rng, shape->least, shape->most);
     for (int r = 0; r < LAB_RES; r++) {

@@ -119,6 +119,22 @@ Test(iac, swapping_the_sides_swaps_their_blocks_and_leaves_the_pair)
     gsl_rng_free(rng);
 }
 
+/* A value that maps to y. */
+static double invert(const struct iac_map *map, double y)
+{
+    double at = map->mean + y * map->sd, place = at * (map->n_knots - 1);
+    switch (map->kind) {
+    case IAC_MAP_PLAIN: return at;
+    case IAC_MAP_LOG1P: return expm1(at);
+    case IAC_MAP_LOG: return exp(at);
+    case IAC_MAP_RANK:
+        return map->knot[(int)place] +
+               (place - (int)place) * (map->knot[(int)place + 1] - map->knot[(int)place]);
+    case N_IAC_MAP_KINDS: break;
+    }
+    return NAN;
+}
+
 Test(iac, maps_round_trip)
 {
     double knot[] = {1, 2, 4, 8, 1000};
@@ -129,8 +145,8 @@ Test(iac, maps_round_trip)
     static const double x[] = {1, 1.5, 2, 3, 7.9, 8, 500, 999};
     for (size_t m = 0; m < sizeof map / sizeof *map; m++)
         for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-            cr_assert_float_eq(iac_map_invert(&map[m], iac_map_apply(&map[m], x[i])), x[i],
-                               1e-9 * x[i], "%s of %g", iac_map_name[map[m].kind], x[i]);
+            cr_assert_float_eq(invert(&map[m], iac_map_apply(&map[m], x[i])), x[i], 1e-9 * x[i],
+                               "%s of %g", iac_map_name[map[m].kind], x[i]);
 }
 
 Test(iac, maps_give_what_can_be_worked_out_by_hand)

@@ -1,5 +1,8 @@
 #include "core/elastico/model_file.h"
 
+#include "core/elastico/catalog_file.h"
+#include "core/elastico/contention.h"
+#include "core/elastico/sides.h"
 #include "tests/ask.h"
 #include "tests/leak.h"
 #include "tests/nets.h"
@@ -164,4 +167,51 @@ Test(model_file, a_file_is_named_in_its_errors)
     cr_assert_eq(model_load(&m, NULL, file.path, &err), ST_INPUT);
     cr_assert(strstr(err.text, "No such file") != NULL, "%s", err.text);
     iac_model_free(&m);
+}
+
+Test(model_file, the_default_predictor_comes_within_a_few_percent_of_the_physics_on_every_card)
+{
+    enum { N = 2000 };
+    struct error err = {""};
+    struct iac_model m;
+    struct model_note read;
+    struct iac_reader reader;
+    struct workloads w;
+    struct profiles p;
+    struct contention physics;
+    struct iac_side *side;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    cr_assert_eq(model_default(&m, &read, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(iac_reader_init(&reader, &m, &err), ST_OK);
+    cr_assert_eq(catalog_read("table2", &w, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(profiles_init(&p, &w, &err), ST_OK);
+    cr_assert_eq(contention_init(&physics, &p, SET_H200, 1, &err), ST_OK);
+    cr_assert_eq(sides_of_profiles(&p, &side, &err), ST_OK);
+    for (int32_t card = 0; card < N_CARDS; card++) {
+        double off = 0;
+        int n = 0;
+        while (n < N) {
+            struct iac_pair pair;
+            double s;
+            pair.of = profile_row(&p, (int32_t)gsl_rng_uniform_int(rng, (unsigned long)p.n_configs),
+                                  card);
+            pair.beside = profile_row(
+                &p, (int32_t)gsl_rng_uniform_int(rng, (unsigned long)p.n_configs), card);
+            if (!(p.m.rate[pair.of] > 0 && p.m.rate[pair.beside] > 0))
+                continue;
+            iac_predict(&reader, side, 1, &pair, &s, NULL);
+            off += fabs(s / contention_pair(&physics, pair.of, pair.beside) - 1);
+            n++;
+        }
+        /* The file states 4.3 % with the noise of measuring, 2.9 % of which is that noise. */
+        cr_assert(off / N < .045, "%s: %.3f", card_table[card].name, off / N);
+    }
+    cr_assert_eq(read.n_errors, 4);
+    free(side);
+    contention_free(&physics);
+    profiles_free(&p);
+    workloads_free(&w);
+    iac_reader_free(&reader);
+    iac_model_free(&m);
+    gsl_rng_free(rng);
 }

@@ -42,26 +42,6 @@ Test(samples, rows_keep_their_sides_and_labels_below_1_count_as_1)
     samples_free(&s);
 }
 
-Test(samples, sets_are_joined_by_the_names_of_their_workloads)
-{
-    struct samples s = {.named_jobs = true}, more = {.named_jobs = true};
-    struct error err;
-    add(&s, &train, &train, 1.5, 0, "a", "b");
-    add(&more, &infer, &train, 2.5, 0, "c", "b");
-    add(&more, &train, &infer, 1.25, 0, "b", "c");
-    cr_assert_eq(samples_append(&s, &more, &err), ST_OK);
-    cr_assert_eq(s.n, 3);
-    cr_assert_eq(s.n_experiments, 2);
-    cr_assert_eq(s.workloads.n, 3);
-    cr_assert_eq(s.row[1].experiment, 1);
-    cr_assert_eq(s.row[1].workload[0], 2);
-    cr_assert_eq(s.row[1].workload[1], 1);
-    cr_assert_float_eq(s.side[2].sm, .25, 0);
-    cr_assert(s.named_jobs);
-    samples_free(&s);
-    samples_free(&more);
-}
-
 Test(samples, the_hash_sees_every_label_and_side)
 {
     struct samples s = {0};

@@ -82,8 +82,10 @@ struct policy {
                         truth nor an elastic job's width counts then */
     bool own_clock;  /* has rounds, slices or limits in seconds or GPU-seconds of its own: twice the
                         time everywhere is then another schedule */
-    bool pairs_jobs; /* puts two jobs on one card unasked, at share.max_jobs 1: GPU time held then
-                        counts a card once where the jobs' own sums count it twice */
+    bool own_restart; /* what an evicted job pays when it starts again is a setting of its own, not
+                         preempt.restart_s */
+    bool pairs_jobs;  /* puts two jobs on one card unasked, at share.max_jobs 1: GPU time held then
+                         counts a card once where the jobs' own sums count it twice */
     bool shrinks_memory; /* jobs on one card may ask for more memory than it has: some give way */
     int64_t tick_us;     /* 0: exact progress. Else progress is made in whole ticks by repeated
                             subtraction, a job ends at the tick after the one that left nothing, and a

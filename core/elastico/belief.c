@@ -35,7 +35,7 @@ enum status belief_init(struct belief *b, belief_fn ask, void *context,
     b->options.n_slots = n_slots;
     b->slot = malloc((size_t)n_slots * sizeof *b->slot);
     b->asked = malloc(IAC_BATCH * sizeof *b->asked);
-    b->asked_slot = malloc(IAC_BATCH * sizeof *b->asked_slot);
+    b->asked_slot = malloc(IAC_BATCH * sizeof(struct belief_slot *));
     b->asked_s = malloc(2 * IAC_BATCH * sizeof *b->asked_s);
     if (b->slot == NULL || b->asked == NULL || b->asked_slot == NULL || b->asked_s == NULL)
         return fail_memory(err);

@@ -18,7 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHOICE_RES_MAX = 8, CHOICE_LANES = 4 };
+enum {
+    CHOICE_RES_MAX = 8,
+    CHOICE_LANES = 4 /* demands of a row are padded to a multiple, so that loops have no odd ends */
+};
 
 /* What is within this much of its capacity fits: sums of fractions that add up to 1. */
 #define CHOICE_SLACK 1e-9
@@ -35,8 +38,10 @@ struct choice_problem {
     const double *penalty;  /* (options) >= 0, Gamma; NULL: none */
     const bool *allowed;    /* (options) T >= L_j and fits a card; NULL: all */
     const double *capacity; /* (n_res) > 0, fraction of C_eff; NULL: 1 each */
-    const double *ceiling;  /* (n_res) price ceiling of a soft resource, INFINITY for a hard one;
-                               NULL: all hard */
+    const double *ceiling;  /* (n_res) >= 0, price ceiling of a soft resource, INFINITY for a hard
+                               one; NULL: all hard */
+    const int32_t *current; /* (n_jobs) option that a job has now, -1: none; NULL: none have */
+    double n_gpus;          /* of the cluster; for esp.step = sqrt alone */
 };
 
 struct choice {
@@ -48,11 +53,11 @@ struct choice {
 /* A problem made ready for many looks at it. */
 struct choice_set {
     const struct choice_problem *p;
-    int32_t width;   /* n_res up to a multiple of CHOICE_LANES; what is added is 0 */
-    double *demand;  /* (n_rows x width) */
-    int32_t *row;    /* (options) */
-    double *cost;    /* (options) INFINITY where not allowed */
-    double *rent;    /* (n_rows) Σ_r price_r demand_r of a row, at the last prices looked at */
+    int32_t width;    /* n_res up to a multiple of CHOICE_LANES; what is added is 0 */
+    double *demand;   /* (n_rows x width) */
+    int32_t *row;     /* (options) */
+    double *cost;     /* (options) INFINITY where not allowed */
+    double *rent;     /* (n_rows) Σ_r price_r demand_r of a row, at the last prices looked at */
     double score_max; /* no choice scores more */
     int32_t n_jobs_room, n_options_room, n_rows_room;
     double capacity[CHOICE_RES_MAX]; /* INFINITY beyond n_res */

@@ -186,7 +186,7 @@ void dense_work_free(struct dense_work *work)
     *work = (struct dense_work){0};
 }
 
-/* sum (width) += the rows of x (n x width); squares where asked. Sums run in row order. */
+/* sum (width) += x times, element by element, over the rows of both (n x width), in row order. */
 static void add_rows(int32_t n, int32_t width, const double *x, const double *times, double *sum)
 {
     for (int32_t i = 0; i < n; i++) {

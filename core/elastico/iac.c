@@ -68,8 +68,8 @@ static void pair_values(const struct iac_side *i, const struct iac_side *j, doub
     x[7] = fabs(intensity(i) - intensity(j));
 }
 
-/* The feature with extras at its end belongs to which side value or pair value: -1 for the other.
- */
+/* What a feature is: number `side` of one of the sides, or number `pair` of the pair; the other is
+ * -1. */
 struct place {
     bool second; /* of j */
     int32_t side, pair;
@@ -174,26 +174,6 @@ double iac_map_apply(const struct iac_map *map, double x)
     return (at - map->mean) / map->sd;
 }
 
-double iac_map_invert(const struct iac_map *map, double y)
-{
-    double at = map->mean + y * map->sd;
-    switch (map->kind) {
-    case IAC_MAP_PLAIN: return at;
-    case IAC_MAP_LOG1P: return expm1(at);
-    case IAC_MAP_LOG: return exp(at);
-    case IAC_MAP_RANK: {
-        double place = fmin(fmax(at, 0), 1) * (map->n_knots - 1);
-        int32_t low = (int32_t)place;
-        if (low >= map->n_knots - 1)
-            return map->knot[map->n_knots - 1];
-        return map->knot[low] + (place - low) * (map->knot[low + 1] - map->knot[low]);
-    }
-    case N_IAC_MAP_KINDS: break;
-    }
-    assert(false);
-    return NAN;
-}
-
 enum status iac_fold(struct iac_model *m, struct error *err)
 {
     for (int32_t k = 0; k < m->n_nets; k++) {
@@ -222,7 +202,8 @@ enum status iac_reader_init(struct iac_reader *r, const struct iac_model *model,
         int32_t width = model->fold[k].width[1] + model->fold[k].width[2];
         hidden = width > hidden ? width : hidden;
     }
-    size_t n_x = (size_t)IAC_BATCH * IAC_FEATURES_MAX, n_scratch = (size_t)(IAC_BATCH * hidden);
+    size_t n_x = (size_t)IAC_BATCH * IAC_FEATURES_MAX,
+           n_scratch = (size_t)IAC_BATCH * (size_t)hidden;
     size_t n_y = (size_t)IAC_BATCH * IAC_NETS_MAX;
     *r = (struct iac_reader){.model = model, .x = calloc(n_x + n_scratch + n_y, sizeof *r->x)};
     if (r->x == NULL)

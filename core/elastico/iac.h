@@ -78,9 +78,6 @@ enum iac_map_kind iac_map_kind_of(int32_t map);
 double iac_map_apply(const struct iac_map *map, double x);
 /* Where x stands before mean and sd are taken off; false where it is not known. */
 bool iac_map_transform(const struct iac_map *map, double x, double *out);
-/* A value that maps to y; for PLAIN, LOG1P and LOG, and RANK inside its knots. */
-double iac_map_invert(const struct iac_map *map, double y);
-
 enum iac_form {
     IAC_DNN,    /* the mean of n_nets networks */
     IAC_LINEAR, /* max(1, exp(w x + b)) */

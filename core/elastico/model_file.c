@@ -410,6 +410,11 @@ enum status model_read(struct iac_model *m, struct model_note *note, const char 
     return read_json(root, &fault, m, note, err);
 }
 
+enum status model_default(struct iac_model *m, struct model_note *note, struct error *err)
+{
+    return model_read(m, note, (const char *)model_default_text, model_default_length, err);
+}
+
 enum status model_load(struct iac_model *m, struct model_note *note, const char *path,
                        struct error *err)
 {

@@ -37,6 +37,11 @@ enum status model_write(const struct iac_model *m, const struct model_note *note
  * case. note may be NULL. */
 enum status model_read(struct iac_model *m, struct model_note *note, const char *text,
                        size_t length, struct error *err) MUST_USE;
+/* The predictor that is part of the program: core/elastico/models/default.json, embedded by the
+ * build. */
+extern const unsigned char model_default_text[];
+extern const size_t model_default_length;
+enum status model_default(struct iac_model *m, struct model_note *note, struct error *err) MUST_USE;
 /* From a file; errors name it. */
 enum status model_load(struct iac_model *m, struct model_note *note, const char *path,
                        struct error *err) MUST_USE;

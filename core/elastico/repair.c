@@ -7,12 +7,13 @@
 #include <string.h>
 
 /* Usage is kept by adding differences here, so a move must stay well inside CHOICE_SLACK. */
-#define SLACK       (CHOICE_SLACK / 2)
-#define GAIN_LEAST  1e-12 /* of a score or of overuse: less is rounding */
-#define LEFT_LEAST  1e-12 /* of a capacity; less left counts as this much */
-#define SHARE_LEAST 1e-3  /* of what is left; a move that takes less counts as taking this much */
-#define KEY_NEAR    1e-9  /* of a key; worked out anew it is no worse if it is as near */
-#define NO_CAPACITY 1e30  /* above any usage; finite, so that differences are numbers */
+#define SLACK        (CHOICE_SLACK / 2)
+#define GAIN_LEAST   1e-12 /* of a score or of overuse: less is rounding */
+#define REGRET_LEAST 1e-9  /* less counts as this much: the larger relief is then the better */
+#define LEFT_LEAST   1e-12 /* of a capacity; less left counts as this much */
+#define SHARE_LEAST  1e-3  /* of what is left; a move that takes less counts as taking this much */
+#define KEY_NEAR     1e-9  /* of a key; worked out anew it is no worse if it is as near */
+#define NO_CAPACITY  1e30  /* above any usage; finite, so that differences are numbers */
 
 /* How many jobs are looked at, and how many more for each job's worth of usage over or left. */
 enum { LOOKED_LEAST = 64, LOOKED_PER_JOB = 8 };
@@ -20,8 +21,8 @@ enum { LOOKED_LEAST = 64, LOOKED_PER_JOB = 8 };
 enum { RESTARTS = 30, FILL_PASSES = 2 };
 
 /* The best of the options from first to end - 1 instead of that now. */
-typedef struct repair_move (*best_move_fn)(const struct repair *w, int32_t job, int32_t now, int32_t first,
-                                    int32_t end);
+typedef struct repair_move (*best_move_fn)(const struct repair *w, int32_t job, int32_t now,
+                                           int32_t first, int32_t end);
 
 bool repair_init(struct repair *w, int32_t n_jobs, struct arena *a)
 {
@@ -84,13 +85,14 @@ static void look_at_some(struct repair *w, const double *price, const struct cho
         look_at_all(w);
 }
 
-/* Of least regret per overuse taken away. */
+/* Of least regret per overuse taken away. The rent counts in full while a resource is overused and
+ * by half below that: what is given up there helps only if the fill finds a use for it. */
 static struct repair_move best_shed(const struct repair *w, int32_t job, int32_t now, int32_t first,
-                             int32_t end)
+                                    int32_t end)
 {
     const struct choice_set *s = w->s;
     const double *demand_now = choice_demand(s, now), size = choice_size(s, job);
-    const double score_now = choice_score(s, job, now);
+    const double score_now = s->cost[now] + 0.5 * (size * s->rent[s->row[now]] + w->over_rent);
     double rest[CHOICE_RES_MAX]; /* over, without this job */
     for (int32_t r = 0; r < s->width; r++)
         rest[r] = w->usage[r] - size * demand_now[r] - w->capacity[r];
@@ -98,15 +100,20 @@ static struct repair_move best_shed(const struct repair *w, int32_t job, int32_t
     int32_t best = -1;
     for (int32_t o = first; o < end; o++) {
         const double *demand = choice_demand(s, o);
-        double over = 0;
-        for (int32_t r = 0; r < s->width; r += CHOICE_LANES, demand += CHOICE_LANES)
-            over += (positive(rest[r] + size * demand[0]) +
-                     positive(rest[r + 1] + size * demand[1])) +
-                    (positive(rest[r + 2] + size * demand[2]) +
-                     positive(rest[r + 3] + size * demand[3]));
-        double freed = w->over - over;
-        double regret = choice_score(s, job, o) - score_now;
-        bool better = (freed > GAIN_LEAST) & (regret * best_freed < best_regret * freed);
+        double freed = w->over, rent = size * s->rent[s->row[o]];
+        for (int32_t r = 0; r < s->width; r += CHOICE_LANES) {
+            const double *d = demand + r, *price = w->price + r;
+            const double over_0 = positive(rest[r] + size * d[0]);
+            const double over_1 = positive(rest[r + 1] + size * d[1]);
+            const double over_2 = positive(rest[r + 2] + size * d[2]);
+            const double over_3 = positive(rest[r + 3] + size * d[3]);
+            freed -= (over_0 + over_1) + (over_2 + over_3);
+            rent +=
+                (price[0] * over_0 + price[1] * over_1) + (price[2] * over_2 + price[3] * over_3);
+        }
+        const double score = s->cost[o] + 0.5 * rent - score_now;
+        const double regret = w->at_any_cost ? 1 : larger(score, REGRET_LEAST);
+        const bool better = (freed > GAIN_LEAST) & (regret * best_freed < best_regret * freed);
         best_regret = better ? regret : best_regret;
         best_freed = better ? freed : best_freed;
         best = better ? o : best;
@@ -126,7 +133,7 @@ static double excess_added(const struct repair *w, const double *from, const dou
 
 /* Of most gain for its share of what was left when the heap was built. */
 static struct repair_move best_fill(const struct repair *w, int32_t job, int32_t now, int32_t first,
-                             int32_t end)
+                                    int32_t end)
 {
     const struct choice_set *s = w->s;
     const double *demand_now = choice_demand(s, now), size = choice_size(s, job);
@@ -154,8 +161,11 @@ static struct repair_move best_fill(const struct repair *w, int32_t job, int32_t
 static void look(struct repair *w)
 {
     w->over = 0;
+    w->over_rent = 0;
     for (int32_t r = 0; r < w->s->width; r++) {
-        w->over += positive(w->usage[r] - w->capacity[r]);
+        double over = positive(w->usage[r] - w->capacity[r]);
+        w->over += over;
+        w->over_rent += w->price[r] * over;
         w->per_left[r] = 1 / larger(w->capacity[r] + SLACK - w->usage[r], LEFT_LEAST);
     }
     w->excess_cost = w->any_soft ? choice_excess_cost(w->s, w->usage) : 0;
@@ -170,7 +180,7 @@ static unsigned overused(const struct repair *w)
 }
 
 static struct repair_move best_of_all(const struct repair *w, const struct choice *c, int32_t job,
-                               best_move_fn best_move)
+                                      best_move_fn best_move)
 {
     const int32_t *begin = w->s->p->begin;
     return best_move(w, job, c->option[job], begin[job], begin[job + 1]);
@@ -214,8 +224,8 @@ static bool make_best(struct repair *w, struct choice *c, best_move_fn best_move
 {
     while (w->n_heap > 0) {
         const struct repair_move first = w->heap[0];
-        struct repair_move m = best_move(w, first.job, c->option[first.job], first.option,
-                                  first.option + 1);
+        struct repair_move m =
+            best_move(w, first.job, c->option[first.job], first.option, first.option + 1);
         bool good = m.option >= 0 && m.key <= first.key + KEY_NEAR * fabs(first.key);
         if (good)
             make(w, c, first.job, first.option);
@@ -270,9 +280,11 @@ static void start(struct repair *w, const double *price, const struct choice *c)
     look_at_some(w, price, c);
 }
 
-static void load(struct repair *w, const struct choice_set *s)
+static void load(struct repair *w, const struct choice_set *s, const double *price)
 {
     w->s = s;
+    memset(w->price, 0, sizeof w->price);
+    memcpy(w->price, price, (size_t)s->p->n_res * sizeof *price);
     w->any_soft = false;
     for (int32_t r = 0; r < s->width; r++) {
         bool soft = !isinf(s->ceiling[r]);
@@ -292,7 +304,8 @@ static bool finish(struct repair *w, bool fits, struct choice *c)
 
 bool repair_run(struct repair *w, struct choice_set *s, const double *price, struct choice *c)
 {
-    load(w, s);
+    load(w, s, price);
+    w->at_any_cost = false;
     choice_rents(s, price);
     start(w, price, c);
     return finish(w, shed(w, c), c);
@@ -301,7 +314,8 @@ bool repair_run(struct repair *w, struct choice_set *s, const double *price, str
 bool repair_from_footprint(struct repair *w, struct choice_set *s, const double *price,
                            struct choice *c)
 {
-    load(w, s);
+    load(w, s, price);
+    w->at_any_cost = true;
     double high[CHOICE_RES_MAX]; /* so high that the cost only parts equals */
     for (int32_t r = 0; r < s->p->n_res; r++)
         high[r] = 1e6 * (s->score_max + 1) / w->capacity[r];

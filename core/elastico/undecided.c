@@ -14,7 +14,8 @@ static double behind_by(const struct choice_set *s, int32_t job, int32_t now)
     return least - choice_score(s, job, now);
 }
 
-/* The k-th least of n numbers, k from 0: Hoare's selection, O(n) on average. Their order is lost. */
+/* The k-th least of n numbers, k from 0: Hoare's selection, O(n) on average. Their order is lost.
+ */
 static double select_least(double *x, int32_t n, int32_t k)
 {
     int32_t low = 0, high = n - 1;
@@ -42,8 +43,8 @@ static double select_least(double *x, int32_t n, int32_t k)
     return x[k];
 }
 
-int32_t undecided_find(const struct choice_set *s, const struct choice *c, int32_t n, double *behind,
-                       int32_t *job)
+int32_t undecided_find(const struct choice_set *s, const struct choice *c, int32_t n,
+                       double *behind, int32_t *job)
 {
     const int32_t n_jobs = s->p->n_jobs;
     for (int32_t j = 0; j < n_jobs; j++)

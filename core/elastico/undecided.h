@@ -7,7 +7,7 @@
 
 /* Writes those n jobs, and all that are as near as the last of them, ascending; returns how many.
  * Rents as they are in s; behind (2 n_jobs) is scratch. Cost O(options). */
-int32_t undecided_find(const struct choice_set *s, const struct choice *c, int32_t n, double *behind,
-                       int32_t *job);
+int32_t undecided_find(const struct choice_set *s, const struct choice *c, int32_t n,
+                       double *behind, int32_t *job);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "calib/experiments.h"
 #include "core/elastico/catalog_file.h"
+#include "sim/cmd/measured.h"
 #include "sim/cmd/reading.h"
 #include "sim/results/output.h"
 
@@ -40,16 +41,6 @@ static const char doc[] =
     "  colosim calib synth --set experiments.physics=frank_l2 -o frank.csv\n"
     "  colosim calib synth --card a100-40g --card h200 --set experiments.n_tt=768 -o two.csv";
 
-static void set(const struct argp_state *state, struct synth *s, const char *pair)
-{
-    struct param_group group = {"experiments", experiment_params, &s->options};
-    struct arena arena = {0}; /* stays empty: there are no texts among them */
-    struct error err;
-    if (param_set_pair(&group, 1, pair, &arena, &err) != ST_OK)
-        argp_error(state, "%s", err.text);
-    arena_free(&arena);
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct synth *s = state->input;
@@ -66,7 +57,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         s->options.seed = option_whole(state, "--seed", arg, 0, 9007199254740992);
         return 0;
-    case KEY_SET: set(state, s, arg); return 0;
+    case KEY_SET:
+        return option_setting(
+            state, &(struct param_group){"experiments", experiment_params, &s->options}, arg);
     case 'o': s->output = arg; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many", arg); return 0;
     case ARGP_KEY_END:

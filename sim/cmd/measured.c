@@ -39,15 +39,16 @@ void measured_init(struct measured *m)
     *m = (struct measured){.seed = 1, .n_threads = 1, .n_nets = 5, .train = train_defaults()};
 }
 
-/* The training's settings have no texts, so nothing is kept in the arena. */
-static void set(const struct argp_state *state, struct measured *m, const char *pair)
+error_t option_setting(const struct argp_state *state, const struct param_group *group,
+                       const char *pair)
 {
-    struct param_group group = {"train", train_params, &m->train};
     struct arena arena = {0};
     struct error err;
-    if (param_set_pair(&group, 1, pair, &arena, &err) != ST_OK)
-        argp_error(state, "%s", err.text);
+    enum status status = param_set_pair(group, 1, pair, &arena, &err);
     arena_free(&arena);
+    if (status == ST_USAGE)
+        argp_error(state, "%s", err.text);
+    return status == ST_OK ? 0 : ENOMEM;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -66,7 +67,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_QUIET: m->quiet = true; return 0;
     case KEY_SEED: m->seed = option_whole(state, "--seed", arg, 0, 9007199254740992); return 0;
-    case KEY_SET: set(state, m, arg); return 0;
+    case KEY_SET:
+        return option_setting(state, &(struct param_group){"train", train_params, &m->train}, arg);
     case KEY_SOLO: m->solo = arg; return 0;
     case 'j': m->n_threads = (int)option_whole(state, "-j", arg, 1, 1024); return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many", arg); return 0;

@@ -25,6 +25,11 @@ void measured_init(struct measured *m);
 /* The argp child for --pairs … --quiet; its input is a struct measured. */
 extern const struct argp measured_argp;
 
+/* --set KEY=VALUE of a group that has no texts; ends the program where it is wrong, as argp_error
+ * does. 0 or ENOMEM. */
+error_t option_setting(const struct argp_state *state, const struct param_group *group,
+                       const char *pair);
+
 /* The pairs, and the jobs alone that they name, into an empty set. */
 enum status measured_read(const struct measured *m, struct samples *out,
                           struct error *err) MUST_USE;

@@ -1,0 +1,174 @@
+#include "calib/pair_tables.h"
+
+#include "core/elastico/catalog_file.h"
+#include "tests/leak.h"
+#include "tests/shared.h"
+#include "tests/temp.h"
+#include "traces/table_file.h"
+
+#include <math.h>
+
+TestSuite(pair_tables, .fini = abort_on_leak);
+
+static struct table table_of(const char *text)
+{
+    struct temp_file file = temp_text(".csv", text);
+    struct table t;
+    struct error err = {""};
+    cr_assert_eq(table_read(file.path, &t, &err), ST_OK, "%s", err.text);
+    temp_remove(&file);
+    return t;
+}
+
+#define SOLO_HEAD                                                                                  \
+    "job,samples_per_step,peak_alloc_mib,steps_per_s,samples_per_s,sm,occ,tensor,dram\n"
+#define SOLO                                                                                       \
+    SOLO_HEAD "net-b64-amp-ck,64,3001.5,50,3200,40,20,10,30\n"                                     \
+              "llm-decode-b4-c2048,4,2890,200,800,25,5,2.5,20\n"
+
+Test(pair_tables, jobs_alone_are_known_by_their_numbers_and_their_names)
+{
+    struct table t = table_of(SOLO);
+    struct solo_jobs jobs = {0};
+    struct error err = {""};
+    cr_assert_eq(solo_jobs_of_table(&jobs, &t, 1000, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(jobs.names.n, 2);
+    const struct iac_side *net = &jobs.side[0], *llm = &jobs.side[1];
+    cr_assert_eq(net->kind, KIND_TRAIN);
+    cr_assert_float_eq(net->sm, .4, 1e-12);
+    cr_assert_float_eq(net->occ, .2, 1e-12);
+    cr_assert_float_eq(net->tensor, .1, 1e-12);
+    cr_assert_float_eq(net->dram, .3, 1e-12);
+    cr_assert_float_eq(net->fb_mib, 3001.5, 0);
+    cr_assert_float_eq(net->card_mib, 1000, 0);
+    cr_assert_float_eq(net->rate, 3200, 0);
+    cr_assert_float_eq(net->step_s, .02, 1e-12);
+    cr_assert_float_eq(net->bs, 64, 0);
+    cr_assert_float_eq(net->amp + net->ck, 2, 0);
+    cr_assert_eq(llm->kind, KIND_INFER);
+    cr_assert_float_eq(llm->isl, 1536, 0);
+    cr_assert_float_eq(llm->osl, 512, 0);
+    cr_assert_float_eq(llm->amp + llm->ck, 0, 0);
+    solo_jobs_free(&jobs);
+    table_free(&t);
+}
+
+Test(pair_tables, two_jobs_together_are_two_rows_and_only_repetition_0_counts)
+{
+    struct table solo = table_of(SOLO),
+                 pairs = table_of("job_a,job_b,retain_a,retain_b,rep\n"
+                                  "net-b64-amp-ck,llm-decode-b4-c2048,0.8,0.5,0\n"
+                                  "net-b64-amp-ck,llm-decode-b4-c2048,0.7,0.4,1\n"
+                                  "net-b64-amp-ck,net-b64-amp-ck,0.5,1.05,0\n");
+    struct solo_jobs jobs = {0};
+    struct samples s = {0};
+    struct error err = {""};
+    cr_assert(pair_table_is_jobs(&pairs));
+    cr_assert_not(pair_table_is_jobs(&solo));
+    cr_assert_eq(solo_jobs_of_table(&jobs, &solo, 1000, &err), ST_OK);
+    cr_assert_eq(pair_table_jobs(&s, &pairs, &jobs, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(s.n, 4);
+    cr_assert_eq(s.n_experiments, 2);
+    cr_assert(s.named_jobs);
+    cr_assert_float_eq(s.row[0].slowdown, 1.25, 1e-12, "a slowdown, not a speed");
+    cr_assert_float_eq(s.row[1].slowdown, 2, 1e-12);
+    cr_assert_float_eq(s.row[2].slowdown, 2, 1e-12);
+    cr_assert_float_eq(s.row[3].slowdown, 1, 0, "kept more than alone");
+    cr_assert_eq(s.side[0].kind, KIND_TRAIN);
+    cr_assert_eq(s.side[1].kind, KIND_INFER);
+    cr_assert_eq(s.side[2].kind, KIND_INFER);
+    cr_assert_eq(s.row[1].workload[0], 1);
+    cr_assert_eq(s.row[1].workload[1], 0);
+    samples_free(&s);
+    solo_jobs_free(&jobs);
+    table_free(&solo);
+    table_free(&pairs);
+}
+
+Test(pair_tables, a_catalogs_workloads_are_jobs_too)
+{
+    struct workloads w;
+    struct profiles p;
+    struct solo_jobs jobs = {0};
+    struct error err = {""};
+    cr_assert_eq(catalog_read("h200", &w, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(profiles_init(&p, &w, &err), ST_OK);
+    cr_assert_eq(solo_jobs_of_profiles(&jobs, &p, card_find("h200"), &err), ST_OK);
+    cr_assert_eq(jobs.names.n, 23);
+    int32_t id = names_find(&jobs.names, "resnet50-b64-amp", 16);
+    cr_assert(id >= 0);
+    cr_assert_float_eq(jobs.side[id].sm, .4935, 1e-9);
+    cr_assert_float_eq(jobs.side[id].bs, 64, 0);
+    cr_assert_float_eq(jobs.side[id].rate, 3031.9783, 1e-6);
+    solo_jobs_free(&jobs);
+    profiles_free(&p);
+    workloads_free(&w);
+}
+
+Test(pair_tables, what_is_wrong_is_named)
+{
+    static const struct {
+        const char *solo, *pairs, *said;
+    } row[] = {
+        {"job,sm\na,1\n", NULL, "there is no column 'samples_per_s'"},
+        {SOLO_HEAD "a,1,1,50,50,101,1,1,1\n", NULL,
+         "line 2: sm is '101', want a number in 0 to 100"},
+        {SOLO_HEAD "a,1,1,50,50,1,1,1,1\na,1,1,50,50,1,1,1,1\n", NULL, "job 'a' is there twice"},
+        {SOLO_HEAD "a,1,1,0,50,1,1,1,1\n", NULL, "line 2: steps_per_s is '0'"},
+        {SOLO, "job_a,job_b,retain_a\n", "there is no column 'retain_b'"},
+        {SOLO, "job_a,job_b,retain_a,retain_b\nnet-b64-amp-ck,x,1,1\n",
+         "line 2: 'x' is not among the jobs alone"},
+        {SOLO, "job_a,job_b,retain_a,retain_b\nnet-b64-amp-ck,net-b64-amp-ck,1,0\n",
+         "line 2: retain_b is '0', want a number in 0.001 to 10"},
+        {SOLO, "job_a,job_b,retain_a,retain_b\nnet-b64-amp-ck,net-b64-amp-ck,nan,1\n",
+         "line 2: retain_a is 'nan'"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct table solo = table_of(row[i].solo), pairs = {0};
+        struct solo_jobs jobs = {0};
+        struct samples s = {0};
+        struct error err = {""};
+        enum status status = solo_jobs_of_table(&jobs, &solo, 1000, &err);
+        if (row[i].pairs != NULL) {
+            cr_assert_eq(status, ST_OK, "%s", err.text);
+            pairs = table_of(row[i].pairs);
+            status = pair_table_jobs(&s, &pairs, &jobs, &err);
+        }
+        cr_assert_eq(status, ST_INPUT, "row %zu", i);
+        cr_assert(strstr(err.text, row[i].said) != NULL, "row %zu: %s", i, err.text);
+        samples_free(&s);
+        solo_jobs_free(&jobs);
+        table_free(&solo);
+        table_free(&pairs);
+    }
+}
+
+Test(pair_tables, features_computed_here_are_those_in_the_columns_of_the_published_set)
+{
+    char path[SHARED_PATH_MAX], name[32];
+    struct table t;
+    struct samples s = {0};
+    struct error err = {""};
+    if (!shared_path(path, "data/calib/pairs_1088_queue_l2.csv"))
+        cr_skip_test("no shared data; set COLOSIM_SHARED");
+    cr_assert_eq(table_read(path, &t, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(pair_table_features(&s, &t, 1, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(s.n, 1088);
+    cr_assert_eq(s.n_experiments, 544);
+    cr_assert_eq(s.workloads.n, 12);
+    for (int32_t k = 0; k < s.n; k++) {
+        double x[IAC_FEATURES_MAX];
+        iac_features(&s.side[2 * k], &s.side[2 * k + 1], false, x);
+        for (int32_t f = 0; f < IAC_FEATURES; f++) {
+            int32_t column = table_column(&t, iac_feature_name(f, name));
+            cr_assert(column >= 0, "%s", name);
+            double want = table_number(&t, k, column); /* six digits */
+            cr_assert_float_eq(x[f], want, 2e-5 * fmax(1, fabs(want)), "row %d, %s: %g, %g", k,
+                               name, x[f], want);
+        }
+        cr_assert_float_eq(s.side[2 * k].card_mib, 80 * 1024, .5, "the set's card: %g",
+                           s.side[2 * k].card_mib);
+    }
+    samples_free(&s);
+    table_free(&t);
+}
