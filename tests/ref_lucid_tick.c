@@ -18,7 +18,7 @@ struct node {
     int name, n;
     struct {
         int job;
-        unsigned gpus; /* a bit each */
+        unsigned gpus;   /* a bit each */
     } at[2 * NODE_GPUS]; /* (n) in order of allocation */
 };
 
@@ -560,8 +560,8 @@ static void scale_profiler(struct site *s, int64_t t)
         add_node(&s->nodes, ELASTIC);
         *move = (struct move){t, 1};
         s->m->n_moves++;
-    } else if (t % 100 == 0 && s->waiting.n < 5 && elastic >= 0 &&
-               s->nodes.node[elastic].n == 0 && soon(s->m->r, s->m->r->soon_gpus, t) <= 40) {
+    } else if (t % 100 == 0 && s->waiting.n < 5 && elastic >= 0 && s->nodes.node[elastic].n == 0 &&
+               soon(s->m->r, s->m->r->soon_gpus, t) <= 40) {
         remove_node(&s->nodes, elastic);
         *move = (struct move){t, -1};
         s->m->n_moves++;

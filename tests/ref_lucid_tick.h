@@ -1,4 +1,5 @@
-/* ref_lucid_tick.h - the simulator of Lucid's artifact one second at a time, as slow as it is plain.
+/* ref_lucid_tick.h - the simulator of Lucid's artifact one second at a time, as slow as it is
+ * plain.
  *
  * Written from the description of its behaviour alone; it shares no code with policies/ or the
  * engine, so that the two can be held against each other. Seconds are whole numbers, nodes have

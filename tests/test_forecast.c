@@ -13,8 +13,9 @@ Test(forecast, the_next_five_rows_count_or_those_that_are_left)
 {
     struct lab l = {0};
     struct forecast f;
-    lab_table(&l, 0,
-              "time,pred_gpu_job,pred_gpu_num\na,1,0\nb,2,0\nc,3,0\nd,4,0\ne,5,0\nf,16,70\ng,7,0\n");
+    lab_table(
+        &l, 0,
+        "time,pred_gpu_job,pred_gpu_num\na,1,0\nb,2,0\nc,3,0\nd,4,0\ne,5,0\nf,16,70\ng,7,0\n");
     cr_assert_eq(forecast_init(&f, &l.tables[0], 1000, 600, &l.arena, NULL), ST_OK);
     cr_assert_eq(forecast_row(&f, 999 * US_PER_S), 0, "the first row still lies ahead");
     cr_assert_eq(forecast_row(&f, 1000 * US_PER_S), 1, "and now it does not");

@@ -10,7 +10,15 @@
 
 TestSuite(lucid_random, .fini = abort_on_leak, .timeout = 280);
 
-enum { N_JOBS_MAX = 90, N_KINDS = 6, N_SOON = 12, N_VCS = 3, LENDER = 2, BEGIN_S = 6000, POOL_MAX = 3 };
+enum {
+    N_JOBS_MAX = 90,
+    N_KINDS = 6,
+    N_SOON = 12,
+    N_VCS = 3,
+    LENDER = 2,
+    BEGIN_S = 6000,
+    POOL_MAX = 3
+};
 
 static const char *const pool_names[N_VCS] = {"a", "b", "c"};
 
@@ -32,7 +40,8 @@ static int width(gsl_rng *rng, int nodes)
     return below(rng, 2) ? 8 * nodes : 9 + below(rng, 8 * nodes - 8);
 }
 
-/* What is lent can stay away for ever: the lender's jobs do without it. Bursts of short jobs, so that the profiler's queue grows beyond ten, and quiet times. */
+/* What is lent can stay away for ever: the lender's jobs do without it. Bursts of short jobs, so
+ * that the profiler's queue grows beyond ten, and quiet times. */
 static void draw_jobs(struct world *w, gsl_rng *rng)
 {
     int64_t t = BEGIN_S + below(rng, 50);
@@ -56,7 +65,7 @@ static void draw_jobs(struct world *w, gsl_rng *rng)
 static void draw_world(struct world *w, gsl_rng *rng)
 {
     for (int i = 0; i < N_VCS; i++)
-        w->nodes[i] = (i == LENDER) + 1 + below(rng, POOL_MAX);
+        w->nodes[i] = 1 + below(rng, POOL_MAX) + (i == LENDER ? 1 + below(rng, 3) : 0);
     for (int a = 0; a < N_KINDS; a++) {
         w->mem_mib[a] = 2000 + 576 * below(rng, 30);
         w->score[a] = below(rng, 3);
@@ -86,8 +95,8 @@ static void fill_jobs(struct lab *l, const struct world *w)
         row.duration_us = j->duration_s * US_PER_S;
         row.gpu_mem_mib = j->mem_mib;
         row.queue = names_add(&l->jobs.names, pool_names[j->vc], 1);
-        row.workload = names_add(&l->jobs.names, kind,
-                                 (size_t)snprintf(kind, sizeof kind, "k%d", j->config));
+        row.workload =
+            names_add(&l->jobs.names, kind, (size_t)snprintf(kind, sizeof kind, "k%d", j->config));
         row.n_inst = j->gpus > 8 ? full : 1;
         row.gpu_milli = 1000 * (j->gpus > 8 ? 8 : j->gpus);
         cr_assert_geq(jobs_add(&l->jobs, &row), 0);
@@ -216,8 +225,8 @@ Test(lucid_random, lucid_agrees_second_by_second)
 Test(lucid_random, lucid_with_one_mistake_put_right_agrees)
 {
     struct count c;
-    many(REF_LUCID, "lucid", LUCID "recovery=repaired",
-         (struct ref_lucid){.recover_partner = true}, 100, &c);
+    many(REF_LUCID, "lucid", LUCID "recovery=repaired", (struct ref_lucid){.recover_partner = true},
+         100, &c);
     many(REF_LUCID, "lucid", LUCID "free_gpus=repaired", (struct ref_lucid){.free_first = true},
          100, &c);
     many(REF_LUCID, "lucid", LUCID "sharing=off", (struct ref_lucid){.never_share = true}, 100, &c);

@@ -73,8 +73,8 @@ Test(selection, in_the_artifact_a_longer_job_waits_until_it_is_the_shorter)
 {
     /* w wants 9 of 16 GPUs and has 60 left; a (8 GPUs) has 100 at 0, 50 at 50. In the first second
      * w is ahead: 16 - 9 leaves 7, a has to go; b (8 GPUs, 50 s) is ahead of both. */
-    struct lab l = run("a 0 100 8\nb 0 50 8\nw 10 60 8\nw 10 60 1", "p:2", "vc-srtf",
-                       "semantics=artifact");
+    struct lab l =
+        run("a 0 100 8\nb 0 50 8\nw 10 60 8\nw 10 60 1", "p:2", "vc-srtf", "semantics=artifact");
     /* At 10: b 40, w 60, a 90: b has quota, w has not (9 of 8), a has. */
     cr_assert_float_eq(lab_jct_s(&l, "b"), 51, 1e-9);
     /* At 51 b has ended: w 60, a 49: a keeps its place, and w fits no more than before. */

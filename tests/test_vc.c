@@ -76,6 +76,17 @@ Test(vc, a_queue_is_the_pool_of_its_name_and_none_is_all_nodes)
     lab_free(&l);
 }
 
+Test(vc, a_pool_looks_again_when_a_job_without_one_leaves_its_nodes)
+{
+    struct lab l = {0};
+    lab_jobs(&l, "a 0 10 8\nb 1 10 8 1 - 0 - 0 0 p\nc 2 10 8");
+    lab_pools(&l, "p:1");
+    lab_run(&l, "vc-fifo");
+    cr_assert_float_eq(lab_start_s(&l, "b"), 10, 1e-9);
+    cr_assert_float_eq(lab_start_s(&l, "c"), 20, 1e-9);
+    lab_free(&l);
+}
+
 Test(vc, a_job_wider_than_its_pool_waits_for_ever_and_holds_up_nobody)
 {
     static const char *const all[] = {"vc-fifo", "vc-sjf", "vc-srtf", "qssf", "tiresias", "lucid"};
@@ -102,7 +113,6 @@ Test(vc, the_first_in_line_holds_up_its_own_pool_only)
     cr_assert_float_eq(lab_start_s(&l, "b"), 100, 1e-9);
     cr_assert_float_eq(lab_start_s(&l, "c"), 110, 1e-9);
     cr_assert_float_eq(lab_start_s(&l, "d"), 3, 1e-9);
-    l.jobs.status[0] = JOB_PENDING;
     lab_run(&l, "vc-sjf");
     cr_assert_float_eq(lab_start_s(&l, "b"), 100, 1e-9, "as short as c, and first");
     lab_free(&l);
@@ -122,7 +132,7 @@ Test(vc, nodes_come_and_go_in_a_list)
 
 Test(vc, the_next_multiple_is_at_or_after_the_time_on_both_sides_of_zero)
 {
-    static const int64_t at[][3] = {{0, 60, 0}, {1, 60, 60},   {60, 60, 60},  {61, 60, 120},
+    static const int64_t at[][3] = {{0, 60, 0},  {1, 60, 60},    {60, 60, 60},  {61, 60, 120},
                                     {-1, 60, 0}, {-60, 60, -60}, {-61, 60, -60}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         cr_expect_eq(next_multiple(at[i][0], at[i][1]), at[i][2], "%ld", (long)at[i][0]);

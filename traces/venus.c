@@ -1,10 +1,11 @@
 /* Lucid's Venus log: the job log of Helios' Venus cluster (SenseTime, SC'21) as the artifact of
  * Lucid (ASPLOS'23) reads it, with a workload given to every job.
  *
- * Times are seconds on the log's own clock, whose 0 is Wednesday, 2020-04-01 00:02:31 (the first GPU
- * job kept; found by comparing with the published counts of every ten minutes). The workload is model/dataset/batchsize/amp joined as
- * one text. What a job runs at alone and uses of its GPU (speed, gpu_util, gmem_util) belongs to the
- * workload and is not read; cpu_num is not either, as the simulator it is made for knows no CPUs. */
+ * Times are seconds on the log's own clock, whose 0 is Wednesday, 2020-04-01 00:02:31 (the first
+ * GPU job kept; found by comparing with the published counts of every ten minutes). The workload is
+ * model/dataset/batchsize/amp joined as one text. What a job runs at alone and uses of its GPU
+ * (speed, gpu_util, gmem_util) belongs to the workload and is not read; cpu_num is not either, as
+ * the simulator it is made for knows no CPUs. */
 #include "traces/account.h"
 #include "traces/import.h"
 
@@ -58,16 +59,16 @@ static bool is_venus(const struct input *in)
 
 static enum status name_workload(struct table *t, struct venus_job *j, struct error *err)
 {
-    const struct field *part[] = {&j->model, &j->dataset, &j->batchsize, &j->amp};
+    const struct field part[] = {j->model, j->dataset, j->batchsize, j->amp};
     char text[WORKLOAD_TEXT_MAX];
     size_t n = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        if (n + part[i]->length + 1 > sizeof text)
+        if (n + part[i].length + 1 > sizeof text)
             return table_drop(t, "model", "the name of the workload is too long", err);
         if (i > 0)
             text[n++] = '/';
-        memcpy(text + n, part[i]->text, part[i]->length);
-        n += part[i]->length;
+        memcpy(text + n, part[i].text, part[i].length);
+        n += part[i].length;
     }
     j->row.workload = names_add(&t->im->trace->jobs.names, text, n);
     return j->row.workload >= 0 ? ST_OK : fail_memory(err);
@@ -138,9 +139,10 @@ static bool venus_fits(const struct inputs *inputs)
 }
 
 const struct format format_venus = {
-    .about = {"venus", "Lucid's version of Helios' Venus log, with a workload for every job",
-              "job_id, gpu_num, submit_time, duration (s), model, dataset, batchsize, amp; optional: "
-              "user, vc (queue), jobname (group), state, gmem (MiB)"},
+    .about =
+        {"venus", "Lucid's version of Helios' Venus log, with a workload for every job",
+         "job_id, gpu_num, submit_time, duration (s), model, dataset, batchsize, amp; optional: "
+         "user, vc (queue), jobname (group), state, gmem (MiB)"},
     .fits = venus_fits,
     .read = venus_read,
 };

@@ -90,7 +90,8 @@ static enum status find_sets(struct estimates *e, const struct view *v, struct a
     struct job_table *not_const = (struct job_table *)(uintptr_t)t; /* qsort_r passes it on */
     qsort_r(order, n, sizeof *order, by_likeness, not_const);
     for (int32_t i = 0; i < t->n_jobs; i++) {
-        bool new_kind = i == 0 || likeness_of(t, order[i]).kind != likeness_of(t, order[i - 1]).kind;
+        bool new_kind =
+            i == 0 || likeness_of(t, order[i]).kind != likeness_of(t, order[i - 1]).kind;
         n_kinds += new_kind;
         n_close += i == 0 || by_likeness(&order[i - 1], &order[i], not_const) != 0;
         e->kind[order[i]] = n_kinds - 1;

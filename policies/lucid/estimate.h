@@ -2,9 +2,9 @@
  * hints, by those that have ended, or by an oracle with a stated error.
  *
  * auto      the table; without one, or for a job it lacks, history
- * history   the median of jobs that have ended so far, of the narrowest set that has any: same user,
- *           same group (without one: same workload), same GPUs; the trace's hints (of group and
- *           GPUs, group, user); same group or workload; all jobs
+ * history   the median of jobs that have ended so far, of the narrowest set that has any: same
+ *           user, same group (without one: same workload), same GPUs; else the trace's hints (of
+ *           group and GPUs, group, user); else same group or workload; else all jobs
  * oracle    the true duration x exp(error x z), z standard normal, one draw a job from the run's
  *           "policy" stream in the order of the trace's rows
  *

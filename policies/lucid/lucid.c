@@ -3,14 +3,15 @@
  *
  * Source: Lucid (ASPLOS'23), its artifact at 63685a3; its rules restated from what it does.
  *
- * Modelled: the profiler with its queue, its time limit and its borrowed node (profiler.h); priority
- * = estimated duration x GPUs; the sharing switch by a forecast of arrivals; pairs by sharing score,
- * memory and priority with measured speeds (packing.h); virtual clusters and placement (vc.h). As
- * in the artifact, estimates, forecasts and labels are tables that its models have written; without
- * them estimates come from history (estimate.h) and sharing is always on. While sharing is off, the
- * first job that finds no place holds up its cluster; while it is on every job is tried, so large
- * ones can starve. Not modelled: the models themselves and their updates, a change of mind about
- * running pairs, the paper's apathetic mode and its budget (the artifact has neither).
+ * Modelled: the profiler with its queue, its time limit and its borrowed node (profiler.h);
+ * priority = estimated duration x GPUs; the sharing switch by a forecast of arrivals; pairs by
+ * sharing score, memory and priority with measured speeds (packing.h); virtual clusters and
+ * placement (vc.h). As in the artifact, estimates, forecasts and labels are tables that its models
+ * have written; without them estimates come from history (estimate.h) and sharing is always on.
+ * While sharing is off, the first job that finds no place holds up its cluster; while it is on
+ * every job is tried, so large ones can starve. Not modelled: the models themselves and their
+ * updates, a change of mind about running pairs, the paper's apathetic mode and its budget (the
+ * artifact has neither).
  *
  * Jobs of several tasks or instances, and parts of a card, start alone. On a cluster without pools
  * all jobs share one queue and all nodes; without `profiler` nobody is profiled.
@@ -23,93 +24,21 @@
  *               runs a copy). repaired: they wait from the end of their time in the profiler on.
  *   free_gpus   artifact: a job joins another even where GPUs are idle. repaired: only where it
  *               finds none.
- *   unmeasured  artifact: jobs of NeuMF, ResNet50, BERT and Transformer neither slow nor are slowed,
- *               and so are pairs nobody measured. repaired: only measured pairs are made.
+ *   unmeasured  artifact: jobs of NeuMF, ResNet50, BERT and Transformer neither slow nor are
+ *               slowed, and so are pairs nobody measured. repaired: only measured pairs are made.
  *   gains       artifact: measured speeds above 1 count. repaired: as 1.
- * With semantics alone: progress in whole seconds and one second more than its work for every job,
- * what a start makes possible waits a second, where the lender has no idle node the profiler still
- * gets one, out of the pool `spare`, and a node it has when its last job ends stays with it
- * (artifact); exact progress, no delay, no such node, and it goes back (repaired). Averages of the artifact count, as ours do, the jobs that end in the profiler. */
+ *
+ * With semantics alone. artifact: progress in whole seconds, and one second more than its work for
+ * every job; a node that comes or goes counts from the next second on; where the lender has no idle
+ * node the profiler still gets one, out of the pool `spare`, and a node it has when its last job
+ * ends stays with it. repaired: exact progress, no delay, no such node, and it goes back. */
 #include "policies/lucid/estimate.h"
-#include "policies/lucid/packing.h"
+#include "policies/lucid/lending.h"
+#include "policies/lucid/lucid_settings.h"
 #include "policies/lucid/profiler.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct lucid_config {
-    int semantics, recovery, profiling, free_gpus, unmeasured, gains; /* enum quirk but the first */
-    int estimate, sharing, unlabelled;
-    int64_t score_max;
-    double estimate_default_s, estimate_error, forecast_from_s, forecast_step_s, gpu_mem_mib;
-    double jumbo_from, priority_ratio, profile_s, share_jobs, tiny_below;
-    const char *estimates, *forecast, *labels, *rates, *profiler, *lender, *spare;
-};
-
-enum quirk { QUIRK_AUTO, QUIRK_REPAIRED, QUIRK_ARTIFACT };
-static const char *const quirk_names[] = {"auto", "repaired", "artifact", NULL};
-enum sharing { SHARING_AUTO, SHARING_ON, SHARING_OFF };
-static const char *const sharing_names[] = {"auto", "on", "off", NULL};
-static const char *const score_names[] = {"tiny", "medium", "jumbo", "never", NULL};
-
-#define QUIRK(field_, doc_)                                                                        \
-    PARAM_CHOICE(struct lucid_config, field_, quirk_names, QUIRK_AUTO, doc_ "; auto: as semantics")
-static const struct param lucid_params[] = {
-    ESTIMATE_PARAMS(struct lucid_config),
-    PARAM_TEXT(struct lucid_config, forecast, NULL,
-               "CSV of expected submissions, a row for each stretch: pred_gpu_job,pred_gpu_num"),
-    PARAM_REAL(struct lucid_config, forecast_from_s, "s", 0, -1e12, 1e12,
-               "the trace's clock at the forecast's first row [Venus, September: 13219200]"),
-    PARAM_REAL(struct lucid_config, forecast_step_s, "s", 600, 1, 1e9,
-               "from row to row of the forecast [Lucid's artifact: 600]"),
-    QUIRK(free_gpus, "a job joins another where GPUs are idle (artifact), or only where none are"),
-    QUIRK(gains, "measured speeds above 1 count (artifact), or as 1"),
-    PARAM_REAL(struct lucid_config, gpu_mem_mib, "MiB", 24576, 1, 1e9,
-               "memory of a card where the cluster does not say [Lucid's artifact: 24576]"),
-    PARAM_REAL(struct lucid_config, jumbo_from, "1", 0.58, 0, 2,
-               "SM activity from which a catalog's job is jumbo [ours, by the artifact's labels]"),
-    PARAM_TEXT(struct lucid_config, labels, NULL,
-               "CSV of sharing scores 0, 1, 2: workload,label or model,dataset,batchsize,amp,label"),
-    PARAM_TEXT(struct lucid_config, lender, NULL,
-               "pool that lends the profiler a node while its queue is long [artifact: vcYVn]"),
-    PARAM_REAL(struct lucid_config, priority_ratio, "1", 2, 0, 1e9,
-               "a job joins none of less than its own priority over this [Lucid's artifact: 2]"),
-    PARAM_REAL(struct lucid_config, profile_s, "s", 200, 1e-3, 1e9,
-               "time a job gets in the profiler [Lucid's artifact: 200]"),
-    PARAM_TEXT(struct lucid_config, profiler, NULL,
-               "pools that give their last node to the profiler, comma-separated; none: nobody is "
-               "profiled [artifact: vc8Gr,vcefl]"),
-    QUIRK(profiling, "profiled jobs wait for a place from their submission on (artifact), or from "
-                     "the end of profiling"),
-    PARAM_TEXT(struct lucid_config, rates, NULL,
-               "CSV of pair speeds: workload1,workload2,speed1,speed2 (or model1, dataset1, …); "
-               "they stand in for the run's truth"),
-    QUIRK(recovery, "the younger of a pair keeps its shared speed when the older ends (artifact), "
-                    "or has its own back"),
-    PARAM_INT(struct lucid_config, score_max, "1", 2, 0, 4,
-              "the most that sharing scores of a pair sum to [Lucid's artifact: 2]"),
-    PARAM_CHOICE(struct lucid_config, semantics, semantics_names, REPAIRED,
-                 "Lucid's artifact as it is, or repaired (see the policy's header)"),
-    PARAM_REAL(struct lucid_config, share_jobs, "jobs", 2, 0, 1e9,
-               "sharing is on while more submissions are expected in each of the next five "
-               "stretches [Lucid's artifact: 2]"),
-    PARAM_CHOICE(struct lucid_config, sharing, sharing_names, SHARING_AUTO,
-                 "pack jobs: auto (by the forecast; without one on), on, off"),
-    PARAM_TEXT(struct lucid_config, spare, "spare",
-               "semantics = artifact: pool of nodes for the profiler when the lender has none idle; "
-               "the artifact makes one from nothing"),
-    PARAM_REAL(struct lucid_config, tiny_below, "1", 0.25, 0, 2,
-               "SM activity below which a catalog's job is tiny [ours, by the artifact's labels]"),
-    PARAM_CHOICE(struct lucid_config, unlabelled, score_names, SCORE_MEDIUM,
-                 "sharing score of jobs without a label and outside the catalog"),
-    QUIRK(unmeasured, "pairs nobody measured are made and run at full speed (artifact), or are not "
-                      "made"),
-    PARAM_END,
-};
-
-enum { TABLE_ESTIMATES, TABLE_FORECAST, TABLE_LABELS, TABLE_RATES };
-static const char *const lucid_tables[] = {"estimates", "forecast", "labels", "rates", NULL};
 
 struct lucid {
     const struct lucid_config *config;
@@ -126,50 +55,21 @@ struct lucid {
     bool profiles;
     bool shares; /* until switch_us */
     int64_t switch_us;
-    /* The borrowed node. The lender gives the idle node with the highest name; a node that comes
-     * back is called BORROWED, and a node that goes takes that name with it. */
-    int32_t lender, spare; /* pools, -1 none */
-    int32_t *name;         /* (n_nodes) */
+    struct lending lending;
 };
-enum { BORROWED = INT32_MAX };
 
 /* Sharing is switched at multiples of this [Lucid's artifact: 100 s]. */
 static const int64_t SWITCH_US = 100 * US_PER_S;
-
-static bool as_artifact(const struct lucid_config *c, int quirk)
-{
-    return quirk == QUIRK_ARTIFACT || (quirk == QUIRK_AUTO && c->semantics == ARTIFACT);
-}
 
 static void read_config(struct lucid *l, const struct lucid_config *c, const struct table *tables)
 {
     l->config = c;
     l->artifact = c->semantics == ARTIFACT;
     l->switch_us = INT64_MIN;
-    l->profile_aside = as_artifact(c, c->profiling);
-    l->join_first = as_artifact(c, c->free_gpus);
+    l->profile_aside = lucid_as_artifact(c, c->profiling);
+    l->join_first = lucid_as_artifact(c, c->free_gpus);
     l->told = (struct estimate_config){c->estimate, c->estimate_default_s, c->estimate_error};
-    l->pair_rules = (struct packing_config){.unrecovered = as_artifact(c, c->recovery),
-                                            .unmeasured_at_1 = as_artifact(c, c->unmeasured),
-                                            .gains = as_artifact(c, c->gains),
-                                            .gpu_mem_mib = c->gpu_mem_mib,
-                                            .jumbo_from = c->jumbo_from,
-                                            .priority_ratio = c->priority_ratio,
-                                            .tiny_below = c->tiny_below,
-                                            .score_max = c->score_max,
-                                            .unlabelled = c->unlabelled,
-                                            .labels = &tables[TABLE_LABELS],
-                                            .rates = &tables[TABLE_RATES]};
-}
-
-static enum status find_pool(const struct vcs *s, const char *key, const char *name, size_t length,
-                             int32_t *pool, struct error *err)
-{
-    *pool = vcs_find(s, name, length);
-    if (*pool < 0)
-        return fail(err, ST_USAGE, "lucid.%s: the cluster has no pool '%.*s'", key, (int)length,
-                    name);
-    return ST_OK;
+    l->pair_rules = lucid_pair_rules(c, tables);
 }
 
 /* The profiler's nodes belong to no cluster any more, nor to that of jobs without a pool. */
@@ -183,7 +83,7 @@ static enum status build_profiler(struct lucid *l, const struct view *v, struct 
     while (at != NULL && *at != '\0') {
         size_t length = strcspn(at, ",");
         int32_t pool;
-        TRY(find_pool(&l->vcs, "profiler", at, length, &pool, err));
+        TRY(lending_pool(&l->vcs, "profiler", at, length, &pool, err));
         if (l->vcs.vc[pool].n_nodes == 0)
             return fail(err, ST_USAGE, "lucid.profiler: pool '%.*s' has no node left", (int)length,
                         at);
@@ -197,25 +97,6 @@ static enum status build_profiler(struct lucid *l, const struct view *v, struct 
     return profiler_init(&l->profiler, v, node, n, us_of_s(l->config->profile_s), arena)
                ? ST_OK
                : fail_memory(err);
-}
-
-static enum status find_lender(struct lucid *l, const struct view *v, struct arena *arena,
-                               struct error *err)
-{
-    const struct lucid_config *c = l->config;
-    l->lender = l->spare = -1;
-    if (c->lender != NULL)
-        TRY(find_pool(&l->vcs, "lender", c->lender, strlen(c->lender), &l->lender, err));
-    if (l->artifact && c->spare != NULL)
-        l->spare = vcs_find(&l->vcs, c->spare, strlen(c->spare));
-    l->name = arena_alloc(arena, (size_t)v->cluster->n_nodes, sizeof *l->name);
-    if (l->name == NULL)
-        return fail_memory(err);
-    for (int32_t node = 0; node < v->cluster->n_nodes; node++)
-        l->name[node] = node;
-    for (int32_t i = 0; l->spare >= 0 && i < l->vcs.vc[l->spare].n_nodes; i++)
-        vc_remove_node(&l->vcs.vc[l->vcs.n - 1], l->vcs.vc[l->spare].node[i]);
-    return ST_OK;
 }
 
 static enum status lucid_init(void *state, const void *config, const struct view *v,
@@ -239,7 +120,8 @@ static enum status lucid_init(void *state, const void *config, const struct view
         return fail_memory(err);
     TRY(packing_init(&l->packing, &l->pair_rules, &l->vcs, v, rules, arena, err));
     TRY(build_profiler(l, v, arena, err));
-    return find_lender(l, v, arena, err);
+    return lending_init(&l->lending, c->lender, l->artifact ? c->spare : NULL, &l->vcs, v, arena,
+                        err);
 }
 
 /* The job waits for a place in its cluster from now on. */
@@ -329,78 +211,23 @@ static bool start(struct lucid *l, const struct view *v, struct plan *plan, int3
 }
 
 /* One walk over the queue of a cluster. Of jobs of one shape the first that finds neither place nor
- * partner speaks for the others: they are less urgent, so what may not be joined by it may not by
- * them, and places only become fewer. A start can make a partner for a job tried before it. */
+ * partner speaks for the others: they are less urgent, so whom it may not join they may not, and
+ * places only become fewer. A job that starts alone is no partner for one tried before it: where
+ * that one found no place for as many GPUs, this one would have found none either. So nothing is
+ * left to try until something ends, though the artifact tries every second. */
 static void walk(struct lucid *l, const struct view *v, struct plan *plan, int32_t vc)
 {
     struct waitq *queue = &l->queue[vc];
-    bool started = false;
+    l->vcs.vc[vc].due = false;
     waitq_reopen(queue);
     for (int32_t job; (job = waitq_head(queue)) >= 0 && !plan->failed;) {
-        if (start(l, v, plan, job)) {
+        if (start(l, v, plan, job))
             waitq_take(queue);
-            started = true;
-        } else if (l->shares) {
+        else if (l->shares)
             waitq_block(queue);
-        } else {
+        else
             break;
-        }
     }
-    l->vcs.vc[vc].due = started && l->shares && queue->n > 0;
-}
-
-/* The idle node with the highest name, -1 for none. */
-static int32_t idle_node(const struct lucid *l, const struct cluster *c, const struct vc *vc)
-{
-    int32_t best = -1;
-    for (int32_t i = 0; i < vc->n_nodes; i++) {
-        int32_t node = vc->node[i];
-        if (c->cards_free[node] == c->node_card[node + 1] - c->node_card[node] &&
-            (best < 0 || l->name[node] > l->name[best]))
-            best = node;
-    }
-    return best;
-}
-
-static int32_t called_borrowed(const struct lucid *l, const struct vc *vc)
-{
-    for (int32_t i = 0; i < vc->n_nodes; i++)
-        if (l->name[vc->node[i]] == BORROWED)
-            return vc->node[i];
-    return -1;
-}
-
-static void borrow(struct lucid *l, const struct view *v, struct plan *plan)
-{
-    struct vc *vc = &l->vcs.vc[l->lender];
-    int32_t node = idle_node(l, v->cluster, vc), other = called_borrowed(l, vc);
-    if (node >= 0 && other >= 0)
-        l->name[other] = l->name[node];
-    if (node < 0 && l->spare >= 0) {
-        vc = &l->vcs.vc[l->spare];
-        node = vc->n_nodes > 0 ? vc->node[vc->n_nodes - 1] : -1;
-    }
-    if (node < 0)
-        return;
-    vc_remove_node(vc, node);
-    vc_remove_node(&l->vcs.vc[l->vcs.n - 1], node);
-    plan_pool(plan, node, -1);
-    profiler_borrow(&l->profiler, node);
-}
-
-static void give_back(struct lucid *l, struct plan *plan)
-{
-    struct vc *lender = &l->vcs.vc[l->lender];
-    int32_t node = profiler_give_back(&l->profiler);
-    bool taken = called_borrowed(l, lender) >= 0;
-    int32_t pool = taken ? l->spare : l->lender;
-    vc_add_node(&l->vcs.vc[pool], node);
-    plan_pool(plan, node, pool);
-    if (taken)
-        return;
-    l->name[node] = BORROWED;
-    vc_add_node(&l->vcs.vc[l->vcs.n - 1], node);
-    lender->due = true;
 }
 
 static void profile(struct lucid *l, const struct view *v, struct plan *plan)
@@ -408,16 +235,17 @@ static void profile(struct lucid *l, const struct view *v, struct plan *plan)
     struct profiler *p = &l->profiler;
     p->due = false;
     profiler_walk(p, v, plan);
-    int wish = l->lender >= 0 ? profiler_wish(p, v, &l->forecast) : 0;
-    if (wish > 0)
-        borrow(l, v, plan);
-    else if (wish < 0)
-        give_back(l, plan);
-    bool stops = l->artifact && p->n_left == 0;
-    p->wake_us = l->lender >= 0 && !stops ? profiler_next_wish(p, v->now_us) : TIME_NEVER;
+    bool lends = l->lending.lender >= 0, stops = l->artifact && p->n_left == 0;
+    int wish = lends ? profiler_wish(p, v, &l->forecast) : 0;
+    int32_t node = wish > 0 ? lending_take(&l->lending, &l->vcs, plan) : -1;
+    if (node >= 0)
+        profiler_borrow(p, node);
+    if (wish < 0)
+        lending_return(&l->lending, &l->vcs, plan, profiler_give_back(p));
+    p->wake_us = lends && !stops ? profiler_next_wish(p, v->now_us) : TIME_NEVER;
 }
 
-/* A second later, what is still due; and when sharing is switched. */
+/* A second later, what a node that came or went makes possible; and when sharing is switched. */
 static void ask_passes(struct lucid *l, const struct view *v, struct plan *plan)
 {
     struct profiler *p = &l->profiler;
@@ -437,7 +265,8 @@ static void ask_passes(struct lucid *l, const struct view *v, struct plan *plan)
     plan_wake(plan, p->wake_us);
 }
 
-/* What one walk makes possible is tried at once, or by the artifact a second later. */
+/* What a node that comes or goes makes possible is tried at once, or by the artifact a second
+ * later. */
 static enum status lucid_decide(void *state, const struct view *v, struct plan *plan,
                                 struct error *err)
 {
@@ -470,8 +299,9 @@ static void lucid_pace(const void *config, bool *sets_speed, int64_t *tick_us)
 const struct policy policy_lucid = {
     .abi = POLICY_ABI,
     .name = "lucid",
-    .summary = "profile first, then pack pairs by sharing score, least estimated GPU time first; its "
-               "artifact's mistakes are repaired unless semantics = artifact",
+    .summary =
+        "profile first, then pack pairs by sharing score, least estimated GPU time first; its "
+        "artifact's mistakes are repaired unless semantics = artifact",
     .source = "Lucid (ASPLOS'23), artifact S-Lab-System-Group/Lucid 63685a3",
     .params = lucid_params,
     .config_size = sizeof(struct lucid_config),

@@ -76,10 +76,10 @@ static int score_of(const struct packing_config *c, const struct view *v, const 
     if (v->rst == NULL || v->rst->submitted[job] < 0)
         return c->unlabelled;
     double sm = v->rst->p->m.sm[rst_row(v->rst, job, v->rst->submitted[job], v->rst->card[job])];
-    return isnan(sm)              ? c->unlabelled
-           : sm < c->tiny_below   ? SCORE_TINY
+    return isnan(sm)             ? c->unlabelled
+           : sm < c->tiny_below  ? SCORE_TINY
            : sm >= c->jumbo_from ? SCORE_JUMBO
-                                  : SCORE_MEDIUM;
+                                 : SCORE_MEDIUM;
 }
 
 static enum status find_scores(struct packing *p, const struct view *v, struct arena *arena,

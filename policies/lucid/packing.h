@@ -24,7 +24,7 @@ struct packing_config {
     bool unrecovered, unmeasured_at_1, gains;
     double gpu_mem_mib, jumbo_from, priority_ratio, tiny_below;
     int64_t score_max;
-    int unlabelled; /* SCORE_… */
+    int unlabelled;                     /* SCORE_… */
     const struct table *labels, *rates; /* no rows: none */
 };
 
@@ -47,8 +47,8 @@ struct packing {
     int32_t *kind; /* (names of the job table) -1 without rates */
     struct pair_speeds {
         double joins, joined;
-    } * speeds;          /* (n_kinds x n_kinds) of the row joining the column; NAN not measured */
-    bool *at_1;          /* (names) artifact: never slowed, never slows */
+    } * speeds; /* (n_kinds x n_kinds) of the row joining the column; NAN not measured */
+    bool *at_1; /* (names) artifact: never slowed, never slows */
     const struct pairs *pairs; /* the run's, where it has some */
     const int32_t *pair_id;
 };

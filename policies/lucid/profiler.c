@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* [Lucid's artifact] */
-enum { LONG_QUEUE = 10, SHORT_QUEUE = 5, FEW_GPUS = 40, CARDS_MAX = 1024 };
+enum { LONG_QUEUE = 10, FEW_GPUS = 40, CARDS_MAX = 1024 };
 static const int64_t BORROW_EVERY_US = 10 * US_PER_S, RETURN_EVERY_US = 100 * US_PER_S;
 
 bool profiler_init(struct profiler *p, const struct view *v, const int32_t *node, int32_t n_nodes,
@@ -80,7 +80,7 @@ int profiler_wish(const struct profiler *p, const struct view *v, const struct f
     if (node < 0)
         return p->queue.n > LONG_QUEUE && v->now_us % BORROW_EVERY_US == 0 ? 1 : 0;
     bool idle = c->cards_free[node] == c->node_card[node + 1] - c->node_card[node];
-    if (p->queue.n >= SHORT_QUEUE || v->now_us % RETURN_EVERY_US != 0 || !idle)
+    if (!idle || v->now_us % RETURN_EVERY_US != 0)
         return 0;
     double gpus = forecast_mean(f, f->gpus, forecast_row(f, v->now_us));
     return isnan(gpus) || gpus <= FEW_GPUS ? -1 : 0;

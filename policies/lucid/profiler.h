@@ -1,5 +1,6 @@
-/* profiler.h - Lucid's first stage: jobs of up to a node's width run aside for a while, the smallest
- * first, so that what they use of a GPU is known; those that end within that time have ended.
+/* profiler.h - Lucid's first stage: jobs of up to a node's width run aside for a while, the
+ * smallest first, so that what they use of a GPU is known; those that end within that time have
+ * ended.
  *
  * The profiler has nodes of its own and may borrow one more while its queue is long. It holds no
  * virtual cluster; lucid.c sees to where its nodes come from. */
@@ -35,7 +36,7 @@ void profiler_push(struct profiler *p, const struct job_table *t, int32_t job);
 void profiler_walk(struct profiler *p, const struct view *v, struct plan *plan);
 
 /* Should it borrow a node (+1), give the borrowed one back (-1), or neither, now? More than ten
- * wait, asked every 10 s; or fewer than five, nobody sits on it and no more than 40 GPUs are
+ * wait, asked every 10 s; or nobody sits on it (nobody waits then) and no more than 40 GPUs are
  * expected in each of the next stretches, asked every 100 s [Lucid's artifact]. */
 int profiler_wish(const struct profiler *p, const struct view *v, const struct forecast *f);
 void profiler_borrow(struct profiler *p, int32_t node);

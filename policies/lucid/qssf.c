@@ -78,7 +78,8 @@ static void arrive(struct qssf *q, const struct view *v)
     }
 }
 
-/* Those that came to an empty line and still wait get their priority. */
+/* Those that came to an empty line and still wait get their priority. The artifact tries them by it
+ * a second later, but where one found no place none of more GPUs does. */
 static void settle(struct qssf *q, const struct view *v, int32_t vc, struct plan *plan)
 {
     struct waitq *queue = &q->line.queue[vc];
@@ -93,8 +94,6 @@ static void settle(struct qssf *q, const struct view *v, int32_t vc, struct plan
     }
     for (int32_t i = 0; i < n; i++)
         waitq_push(queue, job[i], service_key(q, v, job[i]));
-    if (n > 0)
-        vc_wake(&q->line.vcs.vc[vc], v->now_us + US_PER_S);
 }
 
 static enum status qssf_decide(void *state, const struct view *v, struct plan *plan,
@@ -113,7 +112,6 @@ static enum status qssf_decide(void *state, const struct view *v, struct plan *p
         if (q->fresh[i])
             settle(q, v, i, plan);
     }
-    vcs_end(vcs, plan);
     return ST_OK;
 }
 

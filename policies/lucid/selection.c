@@ -83,7 +83,7 @@ struct turn *selection_order(const struct selection *s, const struct view *v, in
 {
     const struct job_list *lists[2] = {&s->waiting[vc], &s->running[vc]};
     struct turn *turn =
-        arena_alloc(v->scratch, (size_t)(lists[0]->n + lists[1]->n), sizeof *turn);
+        arena_alloc(v->scratch, (size_t)lists[0]->n + (size_t)lists[1]->n, sizeof *turn);
     *n = 0;
     for (int half = 0; turn != NULL && half < 2; half++) {
         bool runs = (half == 0) == s->config.running_first;
@@ -127,11 +127,10 @@ static int64_t milli_of(const struct vcs *s, int32_t vc)
 }
 
 /* Two walks: those that lose their place leave before any of the winners is placed. */
-static bool apply_artifact(struct selection *s, struct plan *plan, int32_t vc,
+static void apply_artifact(struct selection *s, struct plan *plan, int32_t vc,
                            const struct turn *turn, int32_t n)
 {
     int64_t left_milli = milli_of(&s->vcs, vc);
-    bool changed = false;
     for (int pass = 0; pass < 2; pass++) {
         int64_t quota_milli = left_milli;
         for (int32_t i = 0; i < n; i++) {
@@ -141,13 +140,11 @@ static bool apply_artifact(struct selection *s, struct plan *plan, int32_t vc,
             if (pass == 0 && turn[i].runs && !wins) {
                 evict(s, plan, turn[i].job);
                 wait_again(s, vc, turn[i].job);
-                changed = true;
             } else if (pass == 1 && !turn[i].runs && wins) {
-                changed = start(s, plan, vc, turn[i].job) || changed;
+                start(s, plan, vc, turn[i].job);
             }
         }
     }
-    return changed;
 }
 
 /* Can the job have a place now that this one has left? Asked before a place is looked for. */
@@ -229,10 +226,9 @@ static bool start_preempting(struct selection *s, struct plan *plan, int32_t vc,
     return true;
 }
 
-static bool apply_repaired(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
+static void apply_repaired(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
                            struct turn *turn, int32_t n)
 {
-    bool changed = false;
     int32_t *victim = arena_alloc(v->scratch, (size_t)n, sizeof *victim);
     plan->failed = plan->failed || victim == NULL;
     s->stamp++;
@@ -240,17 +236,16 @@ static bool apply_repaired(struct selection *s, const struct view *v, struct pla
         int32_t job = turn[i].job;
         if (turn[i].runs || s->no_fit[s->shape[job]] == s->stamp)
             continue;
-        bool starts = start(s, plan, vc, job) || start_preempting(s, plan, vc, turn, n, i, victim);
-        changed = changed || starts;
-        if (!starts)
+        if (!start(s, plan, vc, job) && !start_preempting(s, plan, vc, turn, n, i, victim))
             s->no_fit[s->shape[job]] = s->stamp;
     }
-    return changed;
 }
 
-bool selection_apply(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
+void selection_apply(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
                      struct turn *turn, int32_t n)
 {
-    return s->config.artifact ? apply_artifact(s, plan, vc, turn, n)
-                              : apply_repaired(s, v, plan, vc, turn, n);
+    if (s->config.artifact)
+        apply_artifact(s, plan, vc, turn, n);
+    else
+        apply_repaired(s, v, plan, vc, turn, n);
 }

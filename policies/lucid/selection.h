@@ -53,10 +53,10 @@ void selection_begin(struct selection *s, const struct view *v);
  * with n jobs waiting or running there. */
 struct turn *selection_order(const struct selection *s, const struct view *v, int32_t vc,
                              selection_key_fn key, const void *context, int32_t *n);
-/* True where somebody started or was preempted. Sets plan->failed when memory is out. artifact:
- * O(n nodes); repaired: in addition O(running) for each shape that finds no place, and for each
- * job that another has to leave for. */
-bool selection_apply(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
+/* Starts and preempts. Sets plan->failed when memory is out. artifact: O(n nodes); repaired: in
+ * addition O(running) for each shape that finds no place, and for each job that another has to
+ * leave for. */
+void selection_apply(struct selection *s, const struct view *v, struct plan *plan, int32_t vc,
                      struct turn *turn, int32_t n);
 
 #endif

@@ -9,7 +9,7 @@
  * semantics = artifact: progress is made second by second and every job takes one second more than
  * its duration; jobs are chosen by the number of GPUs alone. repaired: exact progress, nobody is
  * preempted in vain. A multiple of the period at which the choice cannot differ from the last has
- * no pass. */
+ * no pass: while nobody comes, ends or falls it is the same, as all that run have been chosen. */
 #include "policies/lucid/selection.h"
 
 struct tiresias_config {
@@ -63,13 +63,20 @@ static int64_t las_key(const void *context, const struct view *v, int32_t job)
     return (second ? SECOND : 0) + (v->jobs->submit_us[job] - t->first_us);
 }
 
+/* GPUs held from this pass on by a job that runs or has just been started. */
+static int64_t held_milli(const struct view *v, int32_t job)
+{
+    return v->jobs->status[job] == JOB_RUNNING ? v->stay[job].held_milli
+                                               : job_gpu_milli(v->jobs, job);
+}
+
 /* The first choice that will find a running job in the other queue. */
 static int64_t next_fall(const struct tiresias *t, const struct view *v, int32_t vc)
 {
     const struct selection *s = &t->selection;
     int64_t first_us = TIME_NEVER;
     for (int32_t j = s->running[vc].first; j >= 0; j = s->next[j]) {
-        int64_t attained = view_attained_milli_us(v, j), held = v->stay[j].held_milli;
+        int64_t attained = view_attained_milli_us(v, j), held = held_milli(v, j);
         if (attained > t->limit_milli_us || held == 0)
             continue;
         int64_t falls_us = v->now_us + (t->limit_milli_us - attained) / held + 1;
@@ -82,15 +89,14 @@ static void choose(struct tiresias *t, const struct view *v, struct plan *plan, 
 {
     struct selection *s = &t->selection;
     int32_t n;
-    int64_t fall_us = next_fall(t, v, vc);
     struct turn *turn = selection_order(s, v, vc, las_key, t, &n);
     if (turn == NULL) {
         plan->failed = true;
         return;
     }
-    bool changed = selection_apply(s, v, plan, vc, turn, n);
+    selection_apply(s, v, plan, vc, turn, n);
     if (s->waiting[vc].n > 0)
-        vc_wake(&s->vcs.vc[vc], changed ? v->now_us + t->period_us : fall_us);
+        vc_wake(&s->vcs.vc[vc], next_fall(t, v, vc));
 }
 
 static enum status tiresias_decide(void *state, const struct view *v, struct plan *plan,
@@ -130,6 +136,7 @@ const struct policy policy_tiresias = {
     .config_size = sizeof(struct tiresias_config),
     .state_size = sizeof(struct tiresias),
     .own_clock = true,
+    .own_restart = true,
     .pace = tiresias_pace,
     .init = tiresias_init,
     .decide = tiresias_decide,

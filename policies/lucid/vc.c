@@ -49,6 +49,7 @@ static bool list_nodes(struct vcs *s, struct arena *arena)
             if (i == s->n - 1 || c->node_pool[node] == i)
                 vc->node[vc->n_nodes++] = node;
         vc->wake_us = TIME_NEVER;
+        vc->away = -1;
         vc->whole = n == c->n_nodes;
     }
     return true;
@@ -137,14 +138,21 @@ void vcs_end(const struct vcs *s, struct plan *plan)
         plan_wake(plan, s->vc[i].wake_us);
 }
 
+/* How many instances of that size a node can hold. */
+static int64_t room_on(const struct cluster *c, int32_t node, int32_t gpu_milli)
+{
+    return node < 0 ? 0 : c->node_gpu_milli[node] / gpu_milli;
+}
+
 bool vcs_hold(const struct vcs *s, const struct job_table *t, int32_t job)
 {
-    const struct cluster *c = s->cluster;
     const struct vc *vc = &s->vc[s->of[job]];
     for (int32_t k = t->task_begin[job]; k < t->task_begin[job + 1]; k++) {
-        int64_t room = t->gpu_milli[k] == 0 ? t->n_inst[k] : 0;
-        for (int32_t i = 0; i < vc->n_nodes && t->gpu_milli[k] > 0; i++)
-            room += c->node_gpu_milli[vc->node[i]] / t->gpu_milli[k];
+        if (t->gpu_milli[k] == 0)
+            continue;
+        int64_t room = room_on(s->cluster, vc->away, t->gpu_milli[k]);
+        for (int32_t i = 0; i < vc->n_nodes && room < t->n_inst[k]; i++)
+            room += room_on(s->cluster, vc->node[i], t->gpu_milli[k]);
         if (room < t->n_inst[k])
             return false;
     }

@@ -3,11 +3,11 @@
  * A job of a queue without a pool, or of none, may use any node. Nothing couples two pools, so a
  * pass looks only at those in which something happened (due) or which asked for the time (wake_us).
  *
- * Placement is Lucid's "consolidate" (design: its artifact's default, the only one that works with
- * its result code): up to a node's width, the fullest node that can hold it; above, whole nodes and
- * the rest on the emptiest node left; ties go to the first in the pool's list of nodes, and on a
- * node the lowest free cards. No migration. Jobs that its traces do not know, of many small
- * instances or parts of a card, go by the run's mode "consolidate". It does not share cards. */
+ * Placement is "consolidate" of Lucid's artifact, whatever the run's place says: up to a node's
+ * width, the fullest node that can hold it; above, whole nodes and the rest on the emptiest node
+ * left; ties go to the first in the pool's list of nodes, and on a node to the lowest free cards.
+ * No migration, no sharing of cards. Jobs that its traces do not know, of many small instances or
+ * several tasks, go by the mode "consolidate" of place.h. */
 #ifndef COLOSIM_LUCID_VC_H
 #define COLOSIM_LUCID_VC_H
 
@@ -19,6 +19,7 @@ extern const char *const semantics_names[]; /* "repaired", "artifact"; NULL-term
 
 struct vc {
     int32_t *node, n_nodes; /* in the order in which ties go */
+    int32_t away;           /* a node of it that is lent, -1 */
     bool whole;             /* all nodes by number: the list says nothing */
     int64_t wake_us;        /* the pass it asked for; TIME_NEVER */
     bool due;               /* something happened in it */
@@ -43,7 +44,8 @@ void vc_add_node(struct vc *vc, int32_t node);
 
 /* The job's pool is due. */
 void vcs_happened(struct vcs *s, int32_t job);
-/* To be called first in every pass: finishes and arrivals make their pools due, and so does time. */
+/* To be called first in every pass: finishes and arrivals make their pools due, and so does time.
+ */
 void vcs_begin(struct vcs *s, const struct view *v);
 /* A further pass of this pool. */
 void vc_wake(struct vc *vc, int64_t time_us);

@@ -3,8 +3,11 @@
  *
  * semantics = artifact: progress is made second by second, and what remains is looked at before it
  * is reduced, so that every job takes one second more than its duration; jobs are chosen every
- * second, by the number of GPUs alone. A pass is made only at seconds at which the choice can
- * differ. repaired: exact progress, nobody is preempted in vain. */
+ * second, by the number of GPUs alone. repaired: exact progress, nobody is preempted in vain.
+ *
+ * Passes are made when jobs come and end; between, the choice stays as it is, for the artifact too:
+ * all that run have been chosen, and whom one of them overtakes as it gets shorter was chosen
+ * beside it, or not at all. */
 #include "policies/lucid/selection.h"
 
 struct vc_srtf_config {
@@ -40,20 +43,6 @@ static int64_t left_us(const void *context, const struct view *v, int32_t job)
     return (int64_t)view_left_us(v, job);
 }
 
-/* The first second at which a running job has less left than a waiting one, that has as much or
- * more now: the order changes. */
-static int64_t next_overtaking(const struct view *v, const struct turn *turn, int32_t n)
-{
-    int64_t first_us = TIME_NEVER, waiting_us = -1;
-    for (int32_t i = 0; i < n; i++) {
-        if (!turn[i].runs)
-            waiting_us = turn[i].key;
-        else if (waiting_us >= 0 && v->now_us + (turn[i].key - waiting_us) + US_PER_S < first_us)
-            first_us = v->now_us + (turn[i].key - waiting_us) + US_PER_S;
-    }
-    return first_us;
-}
-
 static void choose(struct selection *s, const struct view *v, struct plan *plan, int32_t vc)
 {
     int32_t n;
@@ -62,9 +51,7 @@ static void choose(struct selection *s, const struct view *v, struct plan *plan,
         plan->failed = true;
         return;
     }
-    bool changed = selection_apply(s, v, plan, vc, turn, n);
-    if (s->config.artifact && s->waiting[vc].n > 0)
-        vc_wake(&s->vcs.vc[vc], changed ? v->now_us + US_PER_S : next_overtaking(v, turn, n));
+    selection_apply(s, v, plan, vc, turn, n);
 }
 
 static enum status vc_srtf_decide(void *state, const struct view *v, struct plan *plan,
@@ -80,7 +67,6 @@ static enum status vc_srtf_decide(void *state, const struct view *v, struct plan
             choose(s, v, plan, i);
         s->vcs.vc[i].due = false;
     }
-    vcs_end(&s->vcs, plan);
     return ST_OK;
 }
 
@@ -99,6 +85,7 @@ const struct policy policy_vc_srtf = {
     .config_size = sizeof(struct vc_srtf_config),
     .state_size = sizeof(struct selection),
     .own_clock = true,
+    .own_restart = true,
     .pace = vc_srtf_pace,
     .init = vc_srtf_init,
     .decide = vc_srtf_decide,

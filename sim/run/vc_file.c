@@ -65,8 +65,9 @@ enum status vc_parse(const char *text, struct arena *arena, struct node_spec **n
     enum status status = table_read(path, &table, err);
     if (status == ST_OK) {
         *n_nodes = 0;
-        *nodes = arena_alloc(arena, (size_t)(table.n_rows + n_extra), sizeof **nodes);
-        status = *nodes == NULL ? fail_memory(err) : read_pools(&table, arena, *nodes, n_nodes, err);
+        *nodes = arena_alloc(arena, (size_t)table.n_rows + (size_t)n_extra, sizeof **nodes);
+        status =
+            *nodes == NULL ? fail_memory(err) : read_pools(&table, arena, *nodes, n_nodes, err);
         if (status == ST_USAGE)
             fail_in(err, "%s", path);
     }
