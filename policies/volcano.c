@@ -16,6 +16,11 @@
  * or not; a single queue admits up to 1.0 x the cluster, whatever the factor; a job that its queue
  * will never be due waits for ever, and so may those behind it (policy.may_stall).
  *
+ * With preempt or reclaim the first tier that names a victim decides. A whole gang is none for the
+ * gang plug-in, but profile compiled then asks DRF or proportion in the next tier, and profile helm
+ * does not ask gang about preemption. Two jobs can so evict each other for ever; max_restarts ends
+ * that.
+ *
  * Of this project. Evicting one pod of a job below its minimum sends the whole job back to the
  * queue (the Job controller's RestartJob), pending and without pods; what it left is free from the
  * next session on. Without vgpu a part of a GPU takes a whole card. Jobs and nodes without CPU and
@@ -53,7 +58,7 @@ static const struct param volcano_params[] = {
                "NAME:FRACTION,...: guarantee of queues, part of the cluster [Queue.guarantee]"),
     PARAM_CHOICE(struct volcano_config, k8s_balanced, balanced_names, VOL_BALANCED_OLD,
                  "balanced score of Kubernetes up to 1.35, or from 1.36 on [k8s PR 135573]"),
-    PARAM_INT(struct volcano_config, max_restarts, "1", 100, 0, 1e9,
+    PARAM_INT(struct volcano_config, max_restarts, "1", 100, 1, 1e9,
               "evictions after which a job is let be, or two could go on for ever evicting each "
               "other [ours; upstream it fails after Job.maxRetry: 3]"),
     PARAM_REAL(struct volcano_config, mem_gib_per_gpu, "GiB", 64, 0, 1e6,

@@ -180,6 +180,21 @@ Test(volcano, a_preempted_job_goes_back_whole_and_the_other_starts_a_session_lat
     lab_free(&l);
 }
 
+Test(volcano, a_job_that_was_sent_back_so_often_is_let_be)
+{
+    for (int limited = 0; limited < 2; limited++) {
+        struct lab l = {0};
+        lab_jobs(&l, "a0 0 100 1\nb1 10 5 1\nc1 40 5 1");
+        mark_jobs(&l);
+        lab_nodes(&l, "1");
+        run(&l, limited ? "profile=helm gate=none preempt=1 max_restarts=1"
+                        : "profile=helm gate=none preempt=1");
+        /* a runs from 2 to 12 and again from 18 on, when b has ended. */
+        cr_assert_float_eq(lab_start_s(&l, "c1"), limited ? 108 : 43, 1e-9);
+        lab_free(&l);
+    }
+}
+
 Test(volcano, a_whole_gang_is_no_victim_where_the_gang_plugin_is_asked)
 {
     struct lab l = {0};

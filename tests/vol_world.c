@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double number(const json_t *object, const char *key, double otherwise)
@@ -148,12 +149,13 @@ static void load_queues(struct vol_world *w, const json_t *queues)
     {
         w->queue[i] = text(queue, "name", "?");
         cr_assert(i == 0 || strcmp(w->queue[i - 1], w->queue[i]) < 0, "queues in order of name");
+        const json_t *capability = json_object_get(queue, "capability");
         w->s.queue[i] = (struct vol_queue){
             .weight = number(queue, "weight", 1),
             .priority = (int32_t)number(queue, "priority", 0),
             .open = strcmp(text(queue, "state", "Open"), "Open") == 0,
             .reclaimable = truth(queue, "reclaimable", true),
-            .capability = amounts_of(json_object_get(queue, "capability"), INFINITY, INFINITY),
+            .capability = amounts_of(capability, INFINITY, number(capability, "pods", INFINITY)),
             .guarantee = amounts_of(json_object_get(queue, "guarantee"), 0, 0)};
     }
 }
@@ -442,4 +444,17 @@ void vol_scenario_run(const json_t *scenario, char why[512])
     vol_world_run(&w, json_object_get(scenario, "actions"), json_object_get(scenario, "expect"),
                   why);
     vol_world_free(&w);
+}
+
+json_t *vol_scenario_of(const char *text_)
+{
+    json_error_t error;
+    size_t n = strlen(text_);
+    char *copy = malloc(n + 1);
+    for (size_t i = 0; i <= n; i++)
+        copy[i] = text_[i] == '\'' ? '"' : text_[i];
+    json_t *scenario = json_loads(copy, 0, &error);
+    cr_assert_not_null(scenario, "%s at %d of %s", error.text, error.position, copy);
+    free(copy);
+    return scenario;
 }

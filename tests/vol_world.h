@@ -30,6 +30,8 @@ void vol_world_come(struct vol_world *w, const json_t *jobs, int first, int end)
 void vol_world_run(struct vol_world *w, const json_t *actions, const json_t *expect, char why[512]);
 void vol_world_free(struct vol_world *w);
 
+/* A scenario written in JSON with ' for "; the caller gives it back with json_decref. */
+json_t *vol_scenario_of(const char *text);
 /* A scenario of kind "session", from beginning to end. */
 void vol_scenario_run(const json_t *scenario, char why[512]);
 

@@ -5,7 +5,7 @@
 
 enum { MIB_PER_GIB = 1024, GPUS_OF_A_NODE_WITHOUT = 8 };
 
-static double milli_of(const struct vol_asks *a, int32_t task)
+static int32_t milli_of(const struct vol_asks *a, int32_t task)
 {
     int32_t gpu = a->t->gpu_milli[task];
     if (a->cluster->share == SHARE_NODE_SUM || gpu % 1000 == 0)

@@ -101,15 +101,11 @@ void vol_session_open(struct vol_state *s)
         s->is_bound[s->bound[i]] = false;
     s->n_admitted = s->n_bound = s->n_evicted = 0;
     vol_deserved(s->queue, s->size.n_queues, &s->nodes.total);
-    for (int32_t q = 0; q < s->size.n_queues; q++) {
-        if (!amounts_equal(&s->due[q], &s->queue[q].deserved))
-            s->n_freed++;
-        s->due[q] = s->queue[q].deserved;
-    }
 }
 
 void vol_session_close(struct vol_state *s)
 {
+    s->n_freed += s->n_undo > 0;
     vol_undo_to(s, 0);
     for (int32_t i = 0; i < s->n_bound; i++)
         for (int32_t k = s->task_begin[s->bound[i]]; k < s->task_begin[s->bound[i] + 1]; k++)

@@ -27,7 +27,7 @@ static bool tables_new(struct vol_state *s, struct arena *arena)
     size_t n = (size_t)s->size.n_shapes;
     bool made = COLUMN(shape) && COLUMN(shape_queue) && COLUMN(stuck) && COLUMN(heap);
     n = (size_t)s->size.n_queues;
-    made = made && COLUMN(queue) && COLUMN(due) && COLUMN(n_heap) && COLUMN(queue_done);
+    made = made && COLUMN(queue) && COLUMN(n_heap) && COLUMN(queue_done);
     n = (size_t)s->size.n_asks;
     made = made && COLUMN(ask);
     n = (size_t)s->size.n_nodes;

@@ -70,8 +70,8 @@ struct vol_state {
     /* (n_jobs) kept */
     uint8_t *phase; /* enum vol_phase */
     bool *in_line;  /* in the line of its phase */
-    int32_t *n_pods, *n_ready, *n_held, *n_pipelined, *n_waiting, *n_empty; /* n_empty: of those
-                                                                    that wait and ask for nothing */
+    int32_t *n_pods, *n_ready, *n_held, *n_pipelined, *n_waiting;
+    int32_t *n_empty;     /* of those that wait: who ask for nothing */
     struct amounts *held; /* by tasks allocated or bound */
 
     /* (n_tasks) kept */
@@ -82,11 +82,11 @@ struct vol_state {
 
     /* kept */
     struct amounts inqueue; /* reserved by all admitted groups, as overcommit counts */
-    struct amounts *due;    /* (n_queues) deserved in the last session */
     struct vol_lines lines;
     int32_t *shape_queue; /* (n_shapes) */
-    int64_t n_freed;      /* grows with whatever may let in a job that found no place before */
-    int64_t *stuck;       /* (n_shapes) n_freed when a job of it last found none; -1 */
+    int64_t n_freed; /* grows with whatever is given back: only then may a job that found no place
+                        find one, as a queue is due no more unless another asks for less */
+    int64_t *stuck;  /* (n_shapes) n_freed when a job of it last found none; -1 */
 
     /* of the session */
     int on[N_VOL_PLUGINS]; /* callbacks */
