@@ -1,6 +1,6 @@
 /* Hosts and guests: AntMan, SIRIUS, GPUColo and Mudi, hand-worked, and what holds for all four. */
-#include "tests/configured.h"
 #include "tests/leak.h"
+#include "tests/policy_words.h"
 
 #include <math.h>
 
@@ -444,4 +444,20 @@ Test(colocate, twice_the_time_is_the_same_schedule)
             lab_free(&one);
             lab_free(&two);
         }
+}
+
+/* With a catalog of workloads AntMan knows what a guaranteed job uses: NCF, as submitted at its
+ * peak, leaves far more than the 0.37 that it would allow for without. */
+Test(colocate, antman_takes_the_sm_activity_of_a_known_workload_from_the_catalog)
+{
+    struct lab l = {.catalog = "table2", .mps = 1};
+    lab_jobs(&l, "t 0 1000 1 1 NCF-NeuMF 1\ni 0 100 1");
+    lab_nodes(&l, "1x40960MiB:a100-40g");
+    name_kinds(&l);
+    lab_run(&l, "antman");
+    int32_t row = rst_row(&l.rst, 0, l.rst.submitted[0], l.rst.card[0]);
+    double sm = l.profiles.m.sm[row];
+    cr_assert(sm > 0 && sm < .5, "%g", sm);
+    cr_assert_float_eq(lab_jct_s(&l, "i"), 100 / (1 - sm - .1), 1e-3);
+    lab_free(&l);
 }

@@ -1,6 +1,6 @@
 /* Gandiva: slices, pairs found by trying, hand-worked. */
-#include "tests/configured.h"
 #include "tests/leak.h"
+#include "tests/policy_words.h"
 
 TestSuite(gandiva, .fini = abort_on_leak, .timeout = 120);
 
@@ -8,7 +8,7 @@ TestSuite(gandiva, .fini = abort_on_leak, .timeout = 120);
  */
 static const struct {
     const char *jobs, *nodes, *settings, *why;
-    double restart_s, start_s[4], end_s[4];
+    double switch_s, start_s[4], end_s[4];
 } rows[] = {
     {"a 0 90 1\nb 0 90 1", "1", "pack=off", "a, b, a until 150, b", 0, {0, 60}, {150, 180}},
     {"a 0 90 1\nb 0 90 1", "1", "pack=off slice_s=30", "turns of 30", 0, {0, 30}, {150, 180}},
@@ -56,12 +56,14 @@ static const struct {
 Test(gandiva, each_row_of_the_table_holds)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct lab l = {.restart_s = rows[i].restart_s, .truth = TRUTH_TABLE};
+        struct lab l = {.truth = TRUTH_TABLE};
+        char settings[64];
         lab_jobs(&l, rows[i].jobs);
         lab_nodes(&l, rows[i].nodes);
         cr_assert_eq(pairs_add(&l.pairs, "x", 1, "y", 1, .8, .8, NULL), ST_OK);
         cr_assert_eq(pairs_add(&l.pairs, "x", 1, "z", 1, .6, .3, NULL), ST_OK);
-        configure(&l, "gandiva", rows[i].settings);
+        snprintf(settings, sizeof settings, "switch_s=%g %s", rows[i].switch_s, rows[i].settings);
+        configure(&l, "gandiva", settings);
         lab_run(&l, "gandiva");
         for (int32_t j = 0; j < l.jobs.n_jobs; j++) {
             cr_expect_float_eq(s_of_us(l.jobs.start_us[j]), rows[i].start_s[j], 1e-5,
@@ -102,7 +104,7 @@ Test(gandiva, every_job_ends_and_the_same_seed_gives_the_same_run)
     for (unsigned long round = 0; round < 20; round++) {
         int64_t finish_us[60];
         for (int again = 0; again < 2; again++) {
-            struct lab l = {.restart_s = 2};
+            struct lab l = {0};
             double held = 0;
             random_world(&l, round, 1);
             configure(&l, "gandiva", "");
@@ -124,11 +126,11 @@ Test(gandiva, every_job_ends_and_the_same_seed_gives_the_same_run)
 Test(gandiva, twice_the_time_with_slices_twice_as_long_is_the_same_schedule)
 {
     for (unsigned long seed = 0; seed < 5; seed++) {
-        struct lab one = {.restart_s = 3}, two = {.restart_s = 6};
+        struct lab one = {0}, two = {0};
         random_world(&one, seed, 1);
         random_world(&two, seed, 2);
         configure(&one, "gandiva", "");
-        configure(&two, "gandiva", "slice_s=120");
+        configure(&two, "gandiva", "slice_s=120 switch_s=2");
         lab_run(&one, "gandiva");
         lab_run(&two, "gandiva");
         for (int32_t j = 0; j < 60; j++)

@@ -1,6 +1,6 @@
 /* Gavel's rounds: hand-worked schedules, equal shares over time, pairs, the clock. */
-#include "tests/configured.h"
 #include "tests/leak.h"
+#include "tests/policy_words.h"
 
 #include <math.h>
 

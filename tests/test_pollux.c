@@ -1,7 +1,7 @@
 /* Pollux's rounds: hand-worked widths, speeds by goodput, models from a file. */
 #include "policies/peers/pollux_goodput.h"
-#include "tests/configured.h"
 #include "tests/leak.h"
+#include "tests/policy_words.h"
 
 #include <math.h>
 

@@ -16,7 +16,7 @@
  * lie on the host, use that varies while a job runs. One opportunistic job on a card. Speeds are
  * set by this rule: --truth is not asked. */
 #include "policies/peers/colocate.h"
-#include "policies/peers/profiles.h"
+#include "policies/peers/facts.h"
 
 #include <math.h>
 
@@ -45,7 +45,8 @@ static const struct param antman_params[] = {
     PARAM_REAL(struct antman_config, spill_s, "s", 1, 0, 1e6,
                "it takes an opportunistic job to move its tensors out of the way [ours]"),
     PARAM_REAL(struct antman_config, util, "1", 0.53, 0, 1,
-               "use of the SMs where profiles does not tell [mean of 17 training jobs alone on an "
+               "use of the SMs where neither profiles nor a catalog of workloads tells [mean of 17 "
+               "training jobs alone on an "
                "H200: 0.53]"),
     PARAM_END,
 };
@@ -86,8 +87,8 @@ static enum status antman_init(void *state, const void *config, const struct vie
     (void)rules;
     struct antman *a = state;
     a->config = config;
-    struct profile_column util = {"util", a->config->util, 0, 1};
-    TRY(profile_of_jobs(v->tables, "antman.profiles", &util, v, arena, &a->util, err));
+    struct fact util = {"util", a->config->util, 0, 1, true};
+    TRY(facts_of_jobs(v->tables, "antman.profiles", &util, v, arena, &a->util, err));
     if (!colocate_init(&a->both, &antman_rule, a, v, arena))
         return fail_memory(err);
     a->both.spill_us = us_of_s(a->config->spill_s);

@@ -165,11 +165,10 @@ static void find_displacers(struct colocate *c, const struct view *v, struct pla
     size_t without = plan_mark(plan);
     for (int32_t i = 0; i < c->n && !plan->failed; i++) {
         int32_t j = c->job[i], shape = c->shape[j];
-        if (!c->host[j] || c->no_fit[shape] != c->stamp || c->displaces[shape] == c->stamp ||
+        if (!c->host[j] || c->no_fit[shape] != c->stamp || llabs(c->displaces[shape]) == c->stamp ||
             round_has_place(plan, j))
             continue;
-        if (plan_start(plan, j))
-            c->displaces[shape] = c->stamp;
+        c->displaces[shape] = plan_start(plan, j) ? c->stamp : -c->stamp;
         plan_undo(plan, without);
     }
     plan_undo(plan, mark);
@@ -239,9 +238,12 @@ static void make_room(struct colocate *c, const struct view *v, struct plan *pla
     find_displacers(c, v, plan);
     for (int32_t i = 0; i < c->n && !plan->failed; i++) {
         int32_t j = c->job[i];
-        if (c->host[j] && c->displaces[c->shape[j]] == stamp && !round_has_place(plan, j) &&
-            start_evicting(c, v, plan, j))
+        if (!c->host[j] || c->displaces[c->shape[j]] != stamp || round_has_place(plan, j))
+            continue;
+        if (start_evicting(c, v, plan, j))
             c->stamp = stamp + 1;
+        else
+            c->displaces[c->shape[j]] = -stamp;
     }
     if (c->stamp != stamp)
         list_open(c, plan);

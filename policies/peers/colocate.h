@@ -36,7 +36,8 @@ struct colocate {
     bool *host;             /* (n_jobs) */
     int32_t *shape;         /* (n_jobs) all that starting depends on */
     int64_t *no_fit, stamp; /* (n_shapes) when it last did not fit; moves on with every release */
-    int64_t *displaces;     /* (n_shapes) when it last would have fitted without guests */
+    int64_t *displaces;     /* (n_shapes) when it was last asked whether it would fit without
+                               guests: positive for yes */
     int32_t n_open, *open;  /* (n_cards) cards with one job or none */
     int32_t n_guests_alone; /* cards with a guest and no host */
     int64_t *held_us;       /* (n_jobs) a guest keeps its speed, or stands still, until then */

@@ -8,8 +8,8 @@
  *
  * Modelled: the above; slices of slice_s in which jobs and pairs take turns, who ran least recently
  * first; introspection, that is the speeds the run's truth gives the pair while it runs (nothing is
- * known before); a job that is stopped pays preempt.restart_s when it goes on, on the same cards
- * or, moved to make room for a wider one, on others. Jobs that fit start at once.
+ * known before); a job that is stopped pays switch_s when it goes on, on the same cards or,
+ * moved to make room for a wider one, on others. Jobs that fit start at once.
  *
  * Not modelled: growing into idle GPUs and shrinking, migration for locality, profiles by which the
  * system guesses good pairs. Ours: slices of equal length for all widths, where Gavel's version
@@ -22,13 +22,15 @@
 
 struct gandiva_config {
     bool pack;
-    double slice_s;
+    double slice_s, switch_s;
 };
 
 static const struct param gandiva_params[] = {
     PARAM_BOOL(struct gandiva_config, pack, 1, "jobs share GPUs in pairs when not all fit"),
     PARAM_REAL(struct gandiva_config, slice_s, "s", 60, 1e-3, 1e9,
                "length of a time slice [the paper's are minutes; 60 is ours]"),
+    PARAM_REAL(struct gandiva_config, switch_s, "s", 1, 0, 1e6,
+               "a job that was stopped makes no progress this long when it goes on [ours]"),
     PARAM_END,
 };
 
@@ -58,7 +60,7 @@ static enum status gandiva_init(void *state, const void *config, const struct vi
     g->shy = arena_alloc(arena, n, sizeof *g->shy);
     g->last_us = arena_alloc(arena, n, sizeof *g->last_us);
     if (g->job == NULL || g->partner == NULL || g->shy == NULL || g->last_us == NULL ||
-        !round_init(&g->round, v->jobs, v->restart_us, arena))
+        !round_init(&g->round, v->jobs, us_of_s(g->config->switch_s), arena))
         return fail_memory(err);
     g->card_mem_mib = INT32_MAX;
     for (int32_t card = 0; card < v->cluster->n_cards; card++)
@@ -283,6 +285,7 @@ const struct policy policy_gandiva = {
     .config_size = sizeof(struct gandiva_config),
     .state_size = sizeof(struct gandiva),
     .own_clock = true,
+    .own_restart = true,
     .pairs_jobs = true,
     .init = gandiva_init,
     .decide = gandiva_decide,

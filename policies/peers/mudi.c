@@ -20,7 +20,7 @@
  * that moves. Jobs whose kind is not inference are training. Speeds are set by this rule: --truth
  * is not asked. */
 #include "policies/peers/colocate.h"
-#include "policies/peers/profiles.h"
+#include "policies/peers/facts.h"
 
 #include <math.h>
 
@@ -129,18 +129,18 @@ static enum status mudi_init(void *state, const void *config, const struct view 
 {
     struct mudi *m = state;
     const struct mudi_config *c = config;
-    struct profile_column knee = {"knee", c->knee, 1e-3, 0.999};
-    struct profile_column knee_slow = {"knee_slow", c->knee_slow, 1, 1e3};
-    struct profile_column zero_slow = {"zero_slow", c->zero_slow, 1, 1e3};
-    struct profile_column train_exp = {"train_exp", c->train_exp, 0, 10};
+    struct fact knee = {"knee", c->knee, 1e-3, 0.999, false};
+    struct fact knee_slow = {"knee_slow", c->knee_slow, 1, 1e3, false};
+    struct fact zero_slow = {"zero_slow", c->zero_slow, 1, 1e3, false};
+    struct fact train_exp = {"train_exp", c->train_exp, 0, 10, false};
     m->config = c;
     m->rules = rules;
     if (c->predict == MUDI_TABLE && rules->pairs == NULL)
         return fail(err, ST_USAGE, "mudi.predict = table needs --pairs FILE");
-    TRY(profile_of_jobs(v->tables, "mudi.profiles", &knee, v, arena, &m->knee, err));
-    TRY(profile_of_jobs(v->tables, "mudi.profiles", &knee_slow, v, arena, &m->knee_slow, err));
-    TRY(profile_of_jobs(v->tables, "mudi.profiles", &zero_slow, v, arena, &m->zero_slow, err));
-    TRY(profile_of_jobs(v->tables, "mudi.profiles", &train_exp, v, arena, &m->train_exp, err));
+    TRY(facts_of_jobs(v->tables, "mudi.profiles", &knee, v, arena, &m->knee, err));
+    TRY(facts_of_jobs(v->tables, "mudi.profiles", &knee_slow, v, arena, &m->knee_slow, err));
+    TRY(facts_of_jobs(v->tables, "mudi.profiles", &zero_slow, v, arena, &m->zero_slow, err));
+    TRY(facts_of_jobs(v->tables, "mudi.profiles", &train_exp, v, arena, &m->train_exp, err));
     return colocate_init(&m->both, &mudi_rule, m, v, arena) ? ST_OK : fail_memory(err);
 }
 

@@ -305,6 +305,7 @@ const struct policy policy_pollux = {
     .tables = pollux_tables,
     .sets_speed = true,
     .own_clock = true,
+    .own_restart = true,
     .elastic = true,
     .init = pollux_init,
     .decide = pollux_decide,

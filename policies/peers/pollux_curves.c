@@ -72,7 +72,7 @@ enum status curves_init(struct curves *c, const struct table *models, int32_t gp
     *c = (struct curves){.gpus_max = gpus_max};
     struct goodput *own = arena_alloc(arena, (size_t)n_own, sizeof *own);
     int32_t *seen = arena_alloc(v->scratch, 2 * ((size_t)t->names.n + 1), sizeof *seen);
-    c->curve = arena_alloc(arena, (size_t)(n_own + n_known), sizeof *c->curve);
+    c->curve = arena_alloc(arena, (size_t)n_own + (size_t)n_known, sizeof *c->curve);
     c->of = arena_alloc(arena, (size_t)t->n_jobs, sizeof *c->of);
     if (own == NULL || seen == NULL || c->curve == NULL || c->of == NULL)
         return fail_memory(err);

@@ -17,7 +17,7 @@
  * not inference are training. There is no choice across GPUs but free ones first: the lowest card.
  * Speeds are set by this rule: --truth is not asked. */
 #include "policies/peers/colocate.h"
-#include "policies/peers/profiles.h"
+#include "policies/peers/facts.h"
 
 #include <math.h>
 
@@ -43,7 +43,8 @@ static const struct param sirius_params[] = {
     PARAM_REAL(struct sirius_config, rate_min, "1", 0.05, 0, 1,
                "no training where it would run slower than this [ours]"),
     PARAM_REAL(struct sirius_config, util, "1", 0.6, 0, 1,
-               "use of the SMs by inference where profiles does not tell [mean of 6 LLM jobs alone "
+               "use of the SMs by inference where neither profiles nor a catalog of workloads "
+               "tells [mean of 6 LLM jobs alone "
                "on an H200: 0.60]"),
     PARAM_END,
 };
@@ -92,13 +93,13 @@ static enum status sirius_init(void *state, const void *config, const struct vie
     (void)rules;
     struct sirius *s = state;
     const struct sirius_config *c = config;
-    struct profile_column util = {"util", c->util, 0, 1};
-    struct profile_column fixed = {"fixed_frac", c->fixed_frac, 0, 1};
-    struct profile_column half = {"batch_half", c->batch_half, 1e-6, 1e6};
+    struct fact util = {"util", c->util, 0, 1, true};
+    struct fact fixed = {"fixed_frac", c->fixed_frac, 0, 1, false};
+    struct fact half = {"batch_half", c->batch_half, 1e-6, 1e6, false};
     s->config = c;
-    TRY(profile_of_jobs(v->tables, "sirius.profiles", &util, v, arena, &s->util, err));
-    TRY(profile_of_jobs(v->tables, "sirius.profiles", &fixed, v, arena, &s->fixed_frac, err));
-    TRY(profile_of_jobs(v->tables, "sirius.profiles", &half, v, arena, &s->batch_half, err));
+    TRY(facts_of_jobs(v->tables, "sirius.profiles", &util, v, arena, &s->util, err));
+    TRY(facts_of_jobs(v->tables, "sirius.profiles", &fixed, v, arena, &s->fixed_frac, err));
+    TRY(facts_of_jobs(v->tables, "sirius.profiles", &half, v, arena, &s->batch_half, err));
     if (!colocate_init(&s->both, &sirius_rule, s, v, arena))
         return fail_memory(err);
     s->both.grow_us = us_of_s(c->hold_s);

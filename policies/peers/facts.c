@@ -1,11 +1,13 @@
-#include "policies/peers/profiles.h"
+#include "policies/peers/facts.h"
+
+#include "core/elastico/rst.h"
 
 #include <math.h>
 #include <string.h>
 
 /* NAN where the table does not tell. */
 static enum status look_up(const struct table *table, const char *setting,
-                           const struct profile_column *column, const char *workload, double *out,
+                           const struct fact *column, const char *workload, double *out,
                            struct error *err)
 {
     int32_t key = table_column(table, "workload"), at = table_column(table, column->name);
@@ -25,9 +27,18 @@ static enum status look_up(const struct table *table, const char *setting,
     return ST_OK;
 }
 
-enum status profile_of_jobs(const struct table *table, const char *setting,
-                            const struct profile_column *column, const struct view *v,
-                            struct arena *arena, const double **out, struct error *err)
+static double without_table(const struct fact *column, const struct view *v, int32_t job)
+{
+    const struct rst *r = v->rst;
+    if (!column->sm_active || r == NULL || r->submitted[job] < 0)
+        return column->initial;
+    double sm = r->p->m.sm[rst_row(r, job, r->submitted[job], r->card[job])];
+    return sm >= column->min && sm <= column->max ? sm : column->initial;
+}
+
+enum status facts_of_jobs(const struct table *table, const char *setting, const struct fact *column,
+                          const struct view *v, struct arena *arena, const double **out,
+                          struct error *err)
 {
     const struct job_table *t = v->jobs;
     bool empty = table == NULL || table->n_rows == 0;
@@ -47,7 +58,7 @@ enum status profile_of_jobs(const struct table *table, const char *setting,
             known[w] = true;
             told = of_name[w];
         }
-        of_job[j] = isnan(told) ? column->initial : told;
+        of_job[j] = isnan(told) ? without_table(column, v, j) : told;
     }
     arena_reset(v->scratch, mark);
     *out = of_job;

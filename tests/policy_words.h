@@ -1,6 +1,6 @@
-/* configured.h - a policy's settings for a lab: the defaults, then "key=value" words. */
-#ifndef COLOSIM_TESTS_CONFIGURED_H
-#define COLOSIM_TESTS_CONFIGURED_H
+/* policy_words.h - a policy's settings for a lab: the defaults, then "key=value" words. */
+#ifndef COLOSIM_TESTS_POLICY_WORDS_H
+#define COLOSIM_TESTS_POLICY_WORDS_H
 
 #include "policies/registry.h"
 #include "tests/lab.h"
