@@ -2,8 +2,8 @@
  *
  *   bench_decide [POLICY [KEY=VALUE ...]]        default: every policy, with its defaults
  *
- * A cluster of 8-GPU nodes is full of jobs of 1, 2, 4 and 8 GPUs (12 sizes of CPU), so many more
- * wait, and one job ends every few seconds. Every other job is inference; they have eight
+ * A cluster of 8-GPU nodes is full of jobs of 1, 2, 4 and 8 GPUs with 3, 6 or 9 cores each, so many
+ * more wait, and one job ends every three seconds. Every other job is inference; they have eight
  * workloads, all pairs of which are measured; every fourth is elastic. Printed are the mean, the
  * 99th percentile and the largest time of one call of decide over the first passes after the
  * cluster has filled up, in microseconds. Policies whose settings name files run with empty ones.

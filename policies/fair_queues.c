@@ -253,12 +253,10 @@ static bool share_out(struct fair *f, const struct view *v)
     return filling != NULL;
 }
 
-/* held / deserved; 0 of 0 is 0. */
+/* held / deserved. A queue that deserves nothing can start nothing, whenever its turn is. */
 static double share_of(const struct fair *f, int32_t q)
 {
-    if (f->deserved[q] > 0)
-        return (double)f->held[q] / f->deserved[q];
-    return f->held[q] > 0 ? INFINITY : 0;
+    return f->deserved[q] > 0 ? (double)f->held[q] / f->deserved[q] : 0;
 }
 
 /* The queue whose turn it is: the least share, or only the earliest head; -1 where none has a job

@@ -5,9 +5,20 @@
 /* Sorted by name; the symbol is policy_ plus the word. */
 #define POLICIES(X)                                                                                \
     X(antman)                                                                                      \
-    X(easy_backfill) X(elastic_fifo) X(fair_queues) X(fifo) X(fifo_skip) X(gandiva) X(gavel)       \
-        X(gpucolo) X(las) X(lucid) X(mudi) X(pai_sim) X(pollux) X(qssf) X(sirius) X(sjf) X(srtf)   \
-            X(tiresias) X(vc_fifo) X(vc_sjf) X(vc_srtf) X(volcano)
+    X(easy_backfill)                                                                               \
+    X(elastic_fifo)                                                                                \
+    X(fair_queues)                                                                                 \
+    X(fifo)                                                                                        \
+    X(fifo_skip)                                                                                   \
+    X(gandiva)                                                                                     \
+    X(gavel)                                                                                       \
+    X(gpucolo)                                                                                     \
+    X(las)                                                                                         \
+    X(lucid)                                                                                       \
+    X(mudi)                                                                                        \
+    X(pai_sim)                                                                                     \
+    X(pollux)                                                                                      \
+    X(qssf) X(sirius) X(sjf) X(srtf) X(tiresias) X(vc_fifo) X(vc_sjf) X(vc_srtf) X(volcano)
 
 #define X(word) extern const struct policy policy_##word;
 POLICIES(X)

@@ -17,13 +17,13 @@ struct lab {
     struct place_rules rules;
     enum truth truth;
     double restart_s;
-    bool unchecked;     /* leave out the walk over every invariant: for long runs */
-    const void *config; /* of the policy; NULL: its defaults */
+    bool unchecked;         /* leave out the walk over every invariant: for long runs */
+    const void *config;     /* of the policy; NULL: its defaults */
     struct table tables[8]; /* as policy.tables names them */
-    const char *catalog; /* NULL: none */
+    const char *catalog;    /* NULL: none */
     enum submitted submitted;
     enum contention_set set;
-    double mps; /* m of the contention; must be set with a catalog */
+    double mps;         /* m of the contention; must be set with a catalog */
     struct rates rates; /* the rest is filled in by the run */
     struct workloads workloads;
     struct profiles profiles;

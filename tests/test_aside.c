@@ -239,7 +239,7 @@ Test(aside, settings_may_take_back_what_a_policy_declares)
 static int64_t plain_ticks(double *left, double speed, int64_t most)
 {
     int64_t n = 0;
-    for (; n < most && *left > 0; n++)
+    for (; n<most && * left> 0; n++)
         *left -= speed;
     return n;
 }

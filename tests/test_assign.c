@@ -146,6 +146,24 @@ Test(assign, a_group_with_a_wide_job_trains)
     trace_free(&t);
 }
 
+/* A group, a user and a job of the same name have nothing to do with each other. */
+Test(assign, names_of_different_things_are_different_groups)
+{
+    enum { N = 60 };
+    char text[N * 3 * 40 + 100], *p = text;
+    int n_alike[2] = {0};
+    p += sprintf(p, HEAD);
+    for (int i = 0; i < N; i++)
+        p += sprintf(p, "n%d,0,1,1,train,,,,\ng%d,0,1,1,train,,,n%d,\nu%d,0,1,1,train,,n%d,,\n", i,
+                     i, i, i, i);
+    struct trace t = read_text(text, on(1));
+    for (int32_t i = 0; i < N; i++)
+        for (int32_t k = 0; k < 2; k++)
+            n_alike[k] += t.jobs.workload[3 * i] == t.jobs.workload[3 * i + 1 + k];
+    cr_assert(n_alike[0] < N / 2 && n_alike[1] < N / 2, "%d %d", n_alike[0], n_alike[1]);
+    trace_free(&t);
+}
+
 Test(assign, without_it_nothing_is_given_and_formats_that_never_tell_say_so)
 {
     static const struct trace_options off = {0};

@@ -194,6 +194,28 @@ Test(fair_queues, nothing_is_taken_back_from_a_queue_that_was_alone)
     lab_free(&l);
 }
 
+Test(fair_queues, the_queue_with_the_least_of_its_part_comes_first)
+{
+    /* At 10 one GPU is free: qa holds 1 of 2 and came first, qb holds none of 1. */
+    struct lab l = world(JOB("c0", "0", "99", "1", "qc") JOB("c1", "0", "99", "1", "qc")
+                             JOB("c2", "0", "10", "1", "qc") JOB("a0", "0", "50", "1", "qa")
+                                 JOB("a1", "1", "10", "1", "qa") JOB("b", "2", "10", "1", "qb"),
+                         "4");
+    run(&l, "qa:2");
+    cr_assert_float_eq(lab_start_s(&l, "b"), 10, 1e-9);
+    cr_assert_float_eq(lab_start_s(&l, "a1"), 20, 1e-9);
+    lab_free(&l);
+    /* Neither holds anything: the one that was submitted first, although its row is the later. */
+    l = world(JOB("a", "2", "10", "1", "qa") JOB("b", "1", "10", "1", "qb")
+                  JOB("c0", "0", "99", "1", "qc") JOB("c1", "0", "99", "1", "qc")
+                      JOB("c2", "0", "10", "1", "qc") JOB("c3", "0", "99", "1", "qc"),
+              "4");
+    run(&l, NULL);
+    cr_assert_float_eq(lab_start_s(&l, "b"), 10, 1e-9);
+    cr_assert_float_eq(lab_start_s(&l, "a"), 20, 1e-9);
+    lab_free(&l);
+}
+
 /* What queues that ask so much deserve, by bisection on the water level. */
 static void water_fill(const double *weight, const double *want, int n, double capacity,
                        double *deserved)

@@ -54,6 +54,33 @@ Test(inputs, of_a_folder_come_in_byte_order_of_their_names)
     folder_remove(&f);
 }
 
+Test(inputs, that_are_no_tables_show_how_their_first_line_begins)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"[{\"a\": \"x,y\"}]", "[{\"a\": \"x,y\"}]"},
+        {"\n  [\n1]", "["},
+        {"{\"a\n\": 1}", "{\"a"},
+        {"; Note: a \"quote, never closed\n1 2\n", "; Note: a \"quote, never closed"},
+        {"[0123456789012345678901234567890123456789012345678901234567890]",
+         "[01234567890123456789012345678901234567890123456789012345678"},
+        {"\xef\xbb\xbf[1]", "[1]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct temp_file f = temp_text("", rows[i].text);
+        const char *path = f.path;
+        struct inputs in;
+        struct import_report report = {0};
+        cr_assert_eq(inputs_find(&in, &path, 1, &report, NULL), ST_OK);
+        cr_assert_eq(in.input[0].n_first, 1);
+        cr_assert_eq(in.input[0].first[0].length, strlen(rows[i].shown), "%s", rows[i].text);
+        cr_assert_eq(memcmp(in.input[0].first[0].text, rows[i].shown, strlen(rows[i].shown)), 0);
+        inputs_free(&in);
+        temp_remove(&f);
+    }
+}
+
 Test(inputs, of_an_archive_are_its_tables_and_nothing_is_written)
 {
     struct temp_folder f = temp_folder();

@@ -67,6 +67,35 @@ Test(policies, las_serves_a_newcomer_before_a_job_that_fell_to_the_second_queue)
     lab_free(&l);
 }
 
+/* Its limits are a clock of its own, so they have to grow with the times. */
+Test(policies, las_with_limits_twice_as_far_off_schedules_twice_the_time_alike)
+{
+    struct las_config_like {
+        double first_gpu_s, ratio;
+        int64_t queues;
+    } config[2] = {{40, 10, 3}, {80, 10, 3}};
+    int64_t finish_us[200];
+    for (int twice = 0; twice < 2; twice++) {
+        struct lab l = {.restart_s = 3 * (1 + twice), .config = &config[twice]};
+        gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+        lab_random(&l, rng, 200, 6, 60, 4);
+        for (int32_t j = 0; j < l.jobs.n_jobs; j++)
+            l.jobs.submit_us[j] *= 1 + twice;
+        for (int32_t k = 0; k < l.jobs.n_tasks; k++)
+            l.jobs.duration_us[k] *= 1 + twice;
+        lab_nodes(&l, "4+8+2");
+        lab_run(&l, "las");
+        for (int32_t j = 0; j < l.jobs.n_jobs; j++) {
+            if (twice == 1 && l.jobs.status[j] == JOB_DONE) /* a fall is rounded up to the us */
+                cr_assert_float_eq(s_of_us(l.jobs.finish_us[j]), 2 * s_of_us(finish_us[j]), 1e-3,
+                                   "job %d", j);
+            finish_us[j] = l.jobs.finish_us[j];
+        }
+        gsl_rng_free(rng);
+        lab_free(&l);
+    }
+}
+
 /* The least total completion time over all ways to serve n jobs in unit steps on one GPU. */
 static double least_total(const int *submit, int *left, int n, int now)
 {

@@ -388,3 +388,59 @@ Test(rates, a_cluster_need_only_hold_the_smallest_for_a_policy_that_reshapes)
     cr_assert_eq(w.l.jobs.status[0], JOB_REJECTED);
     close_world(&w);
 }
+
+/* n random jobs of one or two GPUs of the embedded catalog's workloads. */
+static void random_jobs(struct lab *l, gsl_rng *rng, int n)
+{
+    static const char *const names[] = {"ResNet-50", "BERT",      "PPO",        "LSTM",
+                                        "NCF-NeuMF", "Qwen-1.7b", "LLaMA-3-7b", "PointNet"};
+    char text[16384] = "";
+    int submit_s = 0;
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(text);
+        submit_s += (int)gsl_rng_uniform_int(rng, 20);
+        snprintf(text + used, sizeof text - used, "%sj%d %d %lu %lu 1 %s", i > 0 ? "\n" : "", i,
+                 submit_s, 1 + gsl_rng_uniform_int(rng, 200), 1 + gsl_rng_uniform_int(rng, 2),
+                 names[gsl_rng_uniform_int(rng, 8)]);
+    }
+    lab_jobs(l, text);
+    lab_nodes(l, "4x40960MiB:a100-40g+2x40960MiB:a100-40g");
+    l->catalog = "table2";
+    l->mps = 1;
+    l->truth = TRUTH_CONTENTION;
+}
+
+Test(rates, nobody_runs_faster_than_alone_and_sm_activity_is_that_of_the_bars)
+{
+    static const char *const policies[] = {"fifo", "fifo-skip", "srtf", "las", "easy-backfill"};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 5; i++)
+        for (int share = 1; share <= 3; share++) {
+            struct lab l = {.submitted = (enum submitted)(i % 3), .restart_s = 2};
+            random_jobs(&l, rng, 150);
+            l.rules.share_max = share;
+            lab_run(&l, policies[i]);
+            double sm_gpu_s = 0, alone = 0;
+            for (int32_t j = 0; j < l.jobs.n_jobs; j++) {
+                cr_assert_eq(l.jobs.status[j], JOB_DONE);
+                cr_assert_geq(l.jobs.run_us[j], l.jobs.duration_us[j]);
+                alone += l.jobs.alone_us[j] / (double)l.jobs.duration_us[j];
+            }
+            cr_assert_float_eq(alone / l.jobs.n_jobs, 1, 1e-6, "work is work at any speed");
+            for (size_t s = 0; s < l.log.n_spans; s++) {
+                int32_t job = l.jobs.task_job[l.log.span[s].task];
+                int32_t row = rst_row(&l.rst, job, l.rst.submitted[job], CARD_REFERENCE);
+                sm_gpu_s += l.profiles.m.sm[row] * l.log.span[s].n_gpus *
+                            s_of_us(l.log.span[s].end_us - l.log.span[s].start_us);
+            }
+            if (share == 1)
+                cr_assert_float_eq(l.log.sm_gpu_s / sm_gpu_s, 1, 1e-6, "%s", policies[i]);
+            else
+                cr_assert_leq(l.log.sm_gpu_s, sm_gpu_s * (1 + 1e-6));
+            double interference = lab_metric(&l, METRIC_interference_mean);
+            cr_assert(share == 1 ? fabs(interference - 1) < 1e-6 : interference > 1.01, "%s: %g",
+                      policies[i], interference);
+            lab_free(&l);
+        }
+    gsl_rng_free(rng);
+}

@@ -130,8 +130,13 @@ Test(report, compare_averages_seeds_and_relates_to_the_first_policy)
     };
     struct printing p;
     run[3].status = "interrupted";
+    run[0].configured = run[2].configured = "";
+    run[1].configured = run[3].configured = "strict=true, other=2";
+    run[0].others = "place=spread";
     report_compare(printing_start(&p), run, 4);
     const char *text = printing_end(&p);
+    expect_in(text, "first row)\nfifo: as by default\nsjf: strict=true, other=2\n"
+                    "all: place=spread\nleft out: ");
     expect_in(text, "\nfifo       2         200  x1.000 ");
     expect_in(text, "\nsjf        1         150  x0.750 ");
     expect_in(text, "         0.6  x1.000 ");

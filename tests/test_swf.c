@@ -11,7 +11,7 @@ static const char sample[] = "; Version: 2.2\n"
                              "1 0 0 100 8 -1 -1 8 200 -1 1 1 1 -1 1 -1 -1 -1\n"
                              "  2\t10 -1 50 64 -1 -1 64 60 -1 1 2 1 -1 1 -1 -1 -1  \n"
                              "; in between\n"
-                             "3 10 -1 30 4 -1 -1 4 30 -1 0 2 1 -1 1 -1 -1 -1\n"
+                             "3 10 -1 30 4 -1 -1 6 30 -1 0 2 1 -1 1 -1 -1 -1\n"
                              "4 20 -1 -1 4 -1 -1 4 30 -1 5 3 2 -1 1 -1 -1 -1\n"
                              "\n"
                              "5 30 -1 20 20 -1 -1 -1 -1 -1 1 3 2 -1 -1 -1 -1 -1\n"
@@ -36,7 +36,8 @@ Test(swf, eighteen_numbers_are_a_job_and_processors_are_gpus)
     int32_t job = job_of(&t, "2");
     cr_assert_eq(t.jobs.submit_us[job], 10 * US_PER_S);
     cr_assert(t.jobs.n_inst[t.jobs.task_begin[job]] == 8 && job_gpu_milli(&t.jobs, job) == 64000);
-    cr_assert_eq(job_gpu_milli(&t.jobs, job_of(&t, "5")), 20000, "allocated, not requested");
+    cr_assert_eq(job_gpu_milli(&t.jobs, job_of(&t, "3")), 4000, "allocated, not requested");
+    cr_assert_eq(job_gpu_milli(&t.jobs, job_of(&t, "5")), 20000);
     cr_assert_eq(job_gpu_milli(&t.jobs, job_of(&t, "6")), 1000, "requested where not allocated");
     cr_assert_eq(t.jobs.hint_us[job][HINT_USER], 60 * US_PER_S);
     cr_assert_eq(t.jobs.hint_us[job_of(&t, "5")][HINT_USER], -1);

@@ -62,6 +62,61 @@ Test(waitq, heads_come_in_order_of_key_and_job_over_all_shapes)
     lab_free(&l);
 }
 
+Test(waitq, elastic_bounds_are_part_of_the_shape)
+{
+    struct lab l = {0};
+    int32_t shape[4];
+    lab_jobs(&l, "a 0 1 2 1 - 0 - 1 2\nb 0 1 2 1 - 0 - 2 2\nc 0 1 2 1 - 0 - 1 2\nd 0 1 1 2");
+    cr_assert_eq(shapes_of(&l.jobs, false, shape), 3);
+    cr_assert(shape[0] == shape[2] && shape[0] != shape[1] && shape[0] != shape[3]);
+    lab_free(&l);
+}
+
+/* Each of several queues over the same jobs against a queue of its jobs alone. */
+Test(waitq, many_queues_share_the_jobs_and_nothing_else)
+{
+    enum { N = 120, QUEUES = 4 };
+    struct lab l = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct arena arena = {0};
+    struct waitq many[QUEUES], alone[QUEUES];
+    int32_t queue[N];
+    lab_random(&l, rng, N, 10, 10, 4);
+    for (int i = 0; i < N; i++)
+        queue[i] = (int32_t)gsl_rng_uniform_int(rng, QUEUES - 1); /* the last is empty */
+    cr_assert(waitq_init_many(many, QUEUES, &l.jobs, queue, false, &arena));
+    for (int q = 0; q < QUEUES; q++)
+        cr_assert(waitq_init(&alone[q], &l.jobs, false, &arena));
+    cr_assert(many[0].n_shapes > 1 && many[0].n_shapes < alone[0].n_shapes);
+    cr_assert_eq(many[QUEUES - 1].n_shapes, 0);
+    bool waiting[N] = {false};
+    for (int step = 0; step < 20000; step++) {
+        int job = (int)gsl_rng_uniform_int(rng, N), q = queue[job];
+        if (!waiting[job]) {
+            int64_t key = (int64_t)gsl_rng_uniform_int(rng, 50);
+            waitq_push(&many[q], job, key);
+            waitq_push(&alone[q], job, key);
+            waiting[job] = true;
+        }
+        if (gsl_rng_uniform_int(rng, 10) == 0) {
+            waitq_reopen(&many[q]);
+            waitq_reopen(&alone[q]);
+        }
+        int32_t head = waitq_head(&alone[q]);
+        cr_assert_eq(waitq_head(&many[q]), head);
+        if (head < 0)
+            continue;
+        bool take = gsl_rng_uniform_int(rng, 2) == 0;
+        (take ? waitq_take : waitq_block)(&many[q]);
+        (take ? waitq_take : waitq_block)(&alone[q]);
+        waiting[head] = !take;
+        cr_assert_eq(many[q].n, alone[q].n);
+    }
+    arena_free(&arena);
+    gsl_rng_free(rng);
+    lab_free(&l);
+}
+
 /* Shapes of one and of two GPUs; keys fall, so the later job of a shape is its head. */
 Test(waitq, a_policy_may_pick_among_the_heads_of_all_shapes_itself)
 {

@@ -550,6 +550,7 @@ static void set_aside(struct engine *e, const struct plan_entry *entry)
     int32_t job = entry->job;
     e->aside[job] = (struct aside){e->now_us, entry->profile.ends_job};
     mark_cards(e, e->plan.side[job]);
+    e->log->sm_unknown = e->log->sm_unknown || e->plan.config[job] < 0;
     eventq_set(&e->queue, e->jobs->n_jobs + 1 + job, e->now_us + entry->profile.stay_us, EV_FINISH);
     if (!entry->profile.ends_job)
         return;

@@ -1,5 +1,6 @@
 #include "sim/run/models.h"
 
+#include "core/elastico/cards.h"
 #include "core/elastico/catalog_file.h"
 #include "traces/account.h"
 
@@ -7,6 +8,17 @@ static bool any_workload(const struct job_table *t)
 {
     for (int32_t j = 0; j < t->n_jobs; j++)
         if (t->workload[j] >= 0)
+            return true;
+    return false;
+}
+
+/* A card without a type counts as the reference; of a type that is only a name nothing is known. */
+static bool any_known_card(const struct cluster *c)
+{
+    for (int32_t node = 0; node < c->n_nodes; node++)
+        if (c->node_card[node] < c->node_card[node + 1] &&
+            (c->node_type[node] < 0 ||
+             card_find(names_text(&c->gpu_types, c->node_type[node])) >= 0))
             return true;
     return false;
 }
@@ -25,7 +37,7 @@ enum status models_open(struct models *m, const struct model_choice *choice,
     bool contention = choice->truth == TRUTH_CONTENTION;
     if (contention && choice->catalog == NULL)
         return fail(err, ST_USAGE, "truth contention needs a catalog of workloads");
-    if (choice->catalog == NULL || !any_workload(t))
+    if (choice->catalog == NULL || !any_workload(t) || !any_known_card(c))
         return ST_OK;
     TRY(catalog_read(choice->catalog, &m->workloads, err));
     TRY(profiles_init(&m->profiles, &m->workloads, err));
@@ -49,7 +61,8 @@ enum status models_note(const struct models *m, struct trace *trace, struct erro
     bool contention = m->choice.truth == TRUTH_CONTENTION;
     if (contention && !m->bound)
         TRY(account_note(&trace->report, err,
-                         "no job names a workload: under truth contention nobody slows anybody"));
+                         "no job names a workload, or no card has profiles: under truth contention "
+                         "nobody slows anybody"));
     if (contention && m->bound && m->rst.n_outside > 0)
         TRY(account_note(
             &trace->report, err,

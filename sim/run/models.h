@@ -21,7 +21,8 @@ struct models {
     struct profiles profiles;
     struct rst rst;
     struct contention contention;
-    bool bound; /* false: no job names a workload, or there is no catalog; the rest is empty then */
+    bool bound; /* false: there is no catalog, no job names a workload, or no card of the cluster
+                   has profiles; the rest is empty then */
 };
 
 /* Must not move once opened. The caller closes in any case. */

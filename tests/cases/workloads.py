@@ -103,6 +103,17 @@ def case_cards(lab, tap):
     tap.near("jct", run.column("jct_s"), {"a": 100 * rate["a100-40g"] / rate["h200"]}, 1e-5)
 
 
+def case_unknown_card(lab, tap):
+    """a cluster of cards without profiles is not bound to the catalog"""
+    trace = native(("a", 0, 100, 1, "LLaMA-3-7b"), head="job,submit_s,duration_s,gpu,workload")
+    run = lab.replay(trace, "1x1:t4", "--truth", "contention")
+    tap.near("28 GiB do not matter there: jct", run.column("jct_s"), {"a": 100})
+    tap.ok("the report says so", "no card has profiles" in run.err, run.shown())
+    tap.equal("nothing is known of its SMs", run.metrics["sm_util_mean"], None)
+    small = lab.replay(trace, "1x1:a100-40g", "--set", "submitted=default")
+    tap.near("on a known card it fits", small.column("jct_s"), {"a": 100})
+
+
 def case_embedded(lab, tap):
     """the embedded trace has profiles for all its jobs"""
     run = json.loads(lab.run("run", "--policy", "fifo-skip", "--truth", "contention", "--set",
