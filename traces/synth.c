@@ -27,6 +27,8 @@ const struct param synth_params[] = {
     PARAM_REAL(S, cv, "1", 2, 0.05, 100, "gamma: standard deviation over mean of the gaps"),
     PARAM_CHOICE(S, duration, duration_names, SYNTH_LOGNORMAL,
                  "law of the durations: lognormal, or empirical (sampled from a trace)"),
+    PARAM_REAL(S, elastic_frac, "1", 0.5, 0, 1,
+               "share of training jobs of several GPUs that can run on fewer, down to one"),
     PARAM_TEXT(S, gpus, "1:.6,2:.12,4:.12,8:.13,16:.03",
                "GPUs of a training job and how often: GPUS:WEIGHT, below 1 a share of one card"),
     PARAM_INT(S, groups, "1", 40, 1, 1000000, "recurring kinds of job, each with one workload"),
@@ -63,6 +65,7 @@ struct weighted {
 enum {
     OF_ARRIVALS,
     OF_DURATIONS,
+    OF_ELASTIC,
     OF_GPUS,
     OF_GROUPS,
     OF_KINDS,
@@ -72,8 +75,8 @@ enum {
     N_STREAMS
 };
 static const char *const stream_names[N_STREAMS] = {
-    "synth.arrivals", "synth.durations", "synth.gpus",   "synth.groups",
-    "synth.kinds",    "synth.members",   "synth.queues", "synth.rates",
+    "synth.arrivals", "synth.durations", "synth.elastic", "synth.gpus",  "synth.groups",
+    "synth.kinds",    "synth.members",   "synth.queues",  "synth.rates",
 };
 
 struct group {
@@ -260,6 +263,10 @@ static struct job_row draw_row(struct maker *m)
     if (infer)
         milli = (int32_t)lround(s->infer_gpu * 1e3);
     row.kind = infer ? KIND_INFER : KIND_TRAIN;
+    if (gsl_rng_uniform(m->rng[OF_ELASTIC]) < s->elastic_frac && milli > 1000) {
+        row.gpu_min = 1;
+        row.gpu_max = milli / 1000;
+    }
     bool gang = milli > node_milli;
     row.n_inst = gang ? milli / node_milli : 1;
     row.gpu_milli = gang ? node_milli : milli;

@@ -29,6 +29,7 @@ struct synth_settings {
     int arrivals; /* enum synth_arrivals */
     double cv;
     int duration; /* enum synth_duration */
+    double elastic_frac;
     const char *gpus;
     int64_t groups;
     double hours, infer_frac, infer_gpu;
