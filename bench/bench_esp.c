@@ -8,6 +8,7 @@
  * of one thread, median and 90th percentile over seeds; the gap is (score - bound) / score, its
  * mean. */
 #include "core/base/rng.h"
+#include "core/elastico/pds.h"
 #include "tests/esp_lab.h"
 
 #include <stdio.h>
@@ -104,7 +105,9 @@ static void bench(int n, int n_seeds)
     memset(&warm, 0, sizeof warm);
     memset(&greedy, 0, sizeof greedy);
     struct esp_config config;
-    param_defaults(&(struct param_group){"esp", esp_params, &config});
+    struct pds_config settings;
+    param_defaults(&(struct param_group){"elastico", pds_params, &settings});
+    config = settings.esp;
     const struct lab_shape shape = {
         .n_jobs = n, .n_options = 8, .one_fraction = true, .least = 0.1, .most = 0.9};
     for (int seed = 0; seed < n_seeds; seed++) {

@@ -7,6 +7,7 @@
     X(antman)                                                                                      \
     X(easy_backfill)                                                                               \
     X(elastic_fifo)                                                                                \
+    X(elastico)                                                                                    \
     X(fair_queues)                                                                                 \
     X(fifo)                                                                                        \
     X(fifo_skip)                                                                                   \

@@ -14,28 +14,13 @@ bool beside_whole(const struct plan *p, int32_t job)
            gpu >= 1000 && gpu % 1000 == 0;
 }
 
-/* Is this a node on which the task may sit at all? */
-static bool admits(const struct plan *p, int32_t task, int32_t node)
-{
-    const struct cluster *c = p->cluster;
-    const struct place_rules *rules = &p->rules;
-    int32_t asked = p->jobs->gpu_type[task], type = c->node_type[node];
-    if (rules->pool >= 0 && c->node_pool[node] != rules->pool)
-        return false;
-    if (!rules->type_strict || asked < 0)
-        return true;
-    uint64_t set = rules->type_set != NULL ? rules->type_set[asked] : 0;
-    return set == 0 ? type == rules->type_id[asked]
-                    : type >= 0 && type < 64 && (set >> type & 1) != 0;
-}
-
 /* Did the last start overbook nothing? */
 static bool within(const struct plan *p, int32_t task)
 {
     const struct cluster *c = p->cluster;
     for (int32_t i = p->at[task].first; i < p->at[task].first + p->at[task].n; i++) {
         int32_t card = c->seats[i].where, node = c->card_node[card];
-        if (!admits(p, task, node) || c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0 ||
+        if (!place_node_suits(c, p->jobs, task, &p->rules, node) || c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0 ||
             (c->card_mem_free_mib[card] < 0 && !c->mem_gives_way))
             return false;
     }
@@ -89,19 +74,6 @@ static int gladdest_first(const void *a, const void *b)
     return x->card < y->card ? -1 : 1;
 }
 
-static int32_t most_instances(const struct plan *p, int32_t task, int32_t node)
-{
-    const struct cluster *c = p->cluster;
-    int32_t cpu = p->jobs->cpu_milli[task], mem = p->jobs->mem_mib[task], n = INT32_MAX;
-    if (!admits(p, task, node))
-        return 0;
-    if (cpu > 0)
-        n = c->cpu_free_milli[node] / cpu;
-    if (mem > 0 && c->mem_free_mib[node] / mem < n)
-        n = c->mem_free_mib[node] / mem;
-    return n;
-}
-
 static void rank_cards(const struct plan *p, int32_t job, const int32_t *card, int32_t n_cards,
                        beside_worth_fn worth, const void *context, struct wish *w)
 {
@@ -109,7 +81,7 @@ static void rank_cards(const struct plan *p, int32_t job, const int32_t *card, i
     int32_t task = task_left(p, job);
     for (int32_t i = 0, begin = 0; i < n_cards; i = begin) {
         int32_t node = c->card_node[card[i]], first = c->node_card[node], n = 0;
-        w->n_most[node] = most_instances(p, task, node);
+        w->n_most[node] = place_node_most(c, p->jobs, task, &p->rules, node);
         for (begin = i; begin < n_cards && c->card_node[card[begin]] == node; begin++) {
             bool room = w->n_most[node] > 0 &&
                         (c->mem_gives_way ||

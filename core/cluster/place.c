@@ -75,31 +75,39 @@ static int32_t room_gpu(const struct asking *a, int32_t node)
     return a->cards > 0 ? n / a->cards : n;
 }
 
-static bool type_will_do(const struct asking *a, int32_t node)
+bool place_node_suits(const struct cluster *c, const struct job_table *t, int32_t task,
+                      const struct place_rules *rules, int32_t node)
 {
-    int32_t asked = a->t->gpu_type[a->task], type = a->c->node_type[node];
-    if (!a->rules->type_strict || asked < 0)
+    int32_t asked = t->gpu_type[task], type = c->node_type[node];
+    if (rules->pool >= 0 && c->node_pool[node] != rules->pool)
+        return false;
+    if (!rules->type_strict || asked < 0)
         return true;
-    uint64_t set = a->rules->type_set != NULL ? a->rules->type_set[asked] : 0;
-    return set == 0 ? type == a->rules->type_id[asked]
+    uint64_t set = rules->type_set != NULL ? rules->type_set[asked] : 0;
+    return set == 0 ? type == rules->type_id[asked]
                     : type >= 0 && type < 64 && (set >> type & 1) != 0;
+}
+
+int32_t place_node_most(const struct cluster *c, const struct job_table *t, int32_t task,
+                        const struct place_rules *rules, int32_t node)
+{
+    int32_t cpu = t->cpu_milli[task], mem = t->mem_mib[task], n = INT32_MAX;
+    if (!place_node_suits(c, t, task, rules, node))
+        return 0;
+    if (cpu > 0)
+        n = c->cpu_free_milli[node] / cpu;
+    if (mem > 0 && c->mem_free_mib[node] / mem < n)
+        n = c->mem_free_mib[node] / mem;
+    return n;
 }
 
 /* How many instances the node can take: 0 is none. For fractions limited by card memory it may
  * count too many; seat_instance has the last word. */
 static int32_t room(const struct asking *a, int32_t node)
 {
-    const struct cluster *c = a->c;
-    bool elsewhere = a->rules->pool >= 0 && c->node_pool[node] != a->rules->pool;
-    if (elsewhere || !type_will_do(a, node))
-        return 0;
-    int32_t n = room_gpu(a, node);
-    int32_t cpu = a->t->cpu_milli[a->task], mem = a->t->mem_mib[a->task];
-    if (n > 0 && cpu > 0 && c->cpu_free_milli[node] / cpu < n)
-        n = c->cpu_free_milli[node] / cpu;
-    if (n > 0 && mem > 0 && c->mem_free_mib[node] / mem < n)
-        n = c->mem_free_mib[node] / mem;
-    return n;
+    int32_t most = place_node_most(a->c, a->t, a->task, a->rules, node);
+    int32_t n = most > 0 ? room_gpu(a, node) : 0;
+    return n < most ? n : most;
 }
 
 /* The card for a fraction: lowest that fits, or by what is left on it. */

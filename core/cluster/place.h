@@ -38,6 +38,13 @@ struct place_rules {
     gsl_rng *rng;              /* PLACE_RANDOM only */
 };
 
+/* Is it a node of the pool and of a type that the task may sit on? */
+bool place_node_suits(const struct cluster *c, const struct job_table *t, int32_t task,
+                      const struct place_rules *rules, int32_t node);
+/* How many more instances of the task it could take, were it not for GPUs. */
+int32_t place_node_most(const struct cluster *c, const struct job_table *t, int32_t task,
+                        const struct place_rules *rules, int32_t node);
+
 /* Finds places for n_inst instances of the task and takes them, all or none. Returns the first seat
  * of a run of *n_seats, or -1 when it does not fit (or memory is out: *out_of_memory).
  * Cost: O(nodes) per node visited. */

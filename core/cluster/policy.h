@@ -1,8 +1,9 @@
 /* policy.h - what a policy is: one file, one const struct, one word in policies/registry.c.
  *
  * A policy keeps its own state (its queue, say). In each pass it is told what changed since the
- * last one and writes a plan. It sees no clock but view->now_us, no files and no log, and calls
- * no malloc: its state comes from the run's arena in init, scratch memory from view->scratch. */
+ * last one and writes a plan. It sees no clock but view->now_us, no files and no log. Its state
+ * comes from the run's arena in init, scratch memory from view->scratch; a cache that has to grow is
+ * given back in fini. */
 #ifndef COLOSIM_POLICY_H
 #define COLOSIM_POLICY_H
 
@@ -31,6 +32,8 @@ struct stay {
 /* Read-only. A job's progress between changes: view_done_us and view_attained_milli_us. */
 struct rst;
 struct contention;
+struct belief;
+struct iac_side;
 struct view {
     int64_t now_us;
     const struct job_table *jobs;
@@ -50,6 +53,10 @@ struct view {
     const struct rst *rst; /* configurations and profiles (core/elastico/rst.h); NULL without */
     const struct contention *contention; /* the truth, for a belief that is an oracle
                                             (core/elastico/contention.h); NULL under another */
+    struct belief *belief; /* what sharing is thought to cost (core/elastico/belief.h); NULL without
+                              a catalog */
+    const struct iac_side *side; /* (rows of profiles) what the belief is asked about */
+    double (*clock)(void); /* seconds, to tell what parts of a pass take; NULL: nobody asks */
     double scale_exp;      /* elastic.scale_exp: what an elastic job's width is worth */
     struct arena *scratch; /* reset after the pass */
 };
@@ -67,6 +74,21 @@ struct preparation {
     struct job_table *jobs; /* closed; may be replaced by another closed table */
     const struct cluster *cluster;
     uint64_t seed;
+};
+
+/* What one pass of a policy with prices was like; parts of its time in seconds, 0 without a clock. */
+enum { EPOCH_PRICES_MAX = 8 };
+struct epoch {
+    int32_t rounds, iterations;
+    int32_t n_residents, n_waiting; /* running jobs of the catalog, and queue, before the pass */
+    int32_t n_couples;              /* pairs of jobs on one card, before the pass */
+    int32_t n_violations; /* jobs seen to be slowed by more than was agreed when they came to share */
+    int32_t n_prices;
+    bool feasible;
+    double score, bound, gap_frac;
+    double price[EPOCH_PRICES_MAX]; /* of all of a resource, in scores: GPU memory, places on cards,
+                                       SM time, and CPU and host memory where they are limited */
+    double esp_s, iac_s, pds_s;     /* prices, pairs, the rest */
 };
 
 struct policy {
@@ -94,6 +116,7 @@ struct policy {
                             cluster need only hold gpu_min */
     bool reshapes;  /* puts jobs in other configurations with plan_config, so that a cluster need
                        only hold the smallest of the job's workload */
+    bool believes;  /* asks view->belief */
     bool may_stall; /* keeps waiting for ever with jobs that its rules never start, as what it
                        models does: these end unfinished, and so may those behind them */
     bool node_sum;  /* needs a cluster with share = node-sum */
@@ -104,6 +127,10 @@ struct policy {
     enum status (*init)(void *state, const void *config, const struct view *v,
                         const struct place_rules *rules, struct arena *arena, struct error *err);
     enum status (*decide)(void *state, const struct view *v, struct plan *plan, struct error *err);
+    /* Gives back what it allocated besides; also after init failed. May be NULL. */
+    void (*fini)(void *state);
+    /* What the last decide was; NULL where it was no pass. May be NULL. */
+    const struct epoch *(*epoch)(const void *state);
     /* Metrics of its own, from the finished job table; name and value in turn. May be NULL. */
     int (*metrics)(const struct job_table *jobs, const char **name, double *value, int max);
 };

@@ -18,24 +18,7 @@ enum { REPAIR_FIRST = 8 }; /* the iteration of the first repair; later ones at t
 
 #define NO_WAY 1e-18 /* squared length of a step; less is none */
 
-static const char *const step_names[] = {"mix", "polyak", "sqrt", NULL};
-// clang-format off
-const struct param esp_params[] = {
-    PARAM_REAL(struct esp_config, gap_frac, "1", 0.005, 0, 1,
-               "stop when the score is this near its bound, as a part of the score"),
-    PARAM_INT(struct esp_config, iterations_cold, "iterations", 50, 0, 1e6,
-              "price updates at most, without prices to start from"),
-    PARAM_INT(struct esp_config, iterations_warm, "iterations", 5, 0, 1e6,
-              "price updates at most, from the last pass's prices"),
-    PARAM_CHOICE(struct esp_config, step, step_names, ESP_STEP_MIX,
-                 "price update: towards the mixture's prices, Polyak's, or eta_0/sqrt(t) [paper, (8)]"),
-    PARAM_REAL(struct esp_config, step_first, "1", 1, 1e-9, 1e9,
-               "eta_0 of sqrt, on the price of one GPU for overuse as a part of the cluster"),
-    PARAM_REAL(struct esp_config, theta, "1", 1, 0.01, 2,
-               "part of the way to the least score known that a polyak step is meant to go"),
-    PARAM_END,
-};
-// clang-format on
+const char *const esp_step_names[] = {"mix", "polyak", "sqrt", NULL};
 
 /* The state of one solve. */
 struct search {

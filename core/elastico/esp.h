@@ -7,12 +7,12 @@
 #ifndef COLOSIM_ESP_H
 #define COLOSIM_ESP_H
 
-#include "core/base/param.h"
 #include "core/elastico/choice.h"
 #include "core/elastico/mix.h"
 #include "core/elastico/repair.h"
 
 enum esp_step { ESP_STEP_MIX, ESP_STEP_POLYAK, ESP_STEP_SQRT };
+extern const char *const esp_step_names[]; /* NULL-terminated */
 
 struct esp_config {
     double gap_frac;         /* stop when score - bound is at most this part of the score */
@@ -22,7 +22,6 @@ struct esp_config {
     double step_first;       /* eta_0, with ESP_STEP_SQRT */
     double theta;            /* with ESP_STEP_POLYAK */
 };
-extern const struct param esp_params[];
 
 /* Scratch of a solve, for problems up to the sizes given to esp_init. */
 struct esp {

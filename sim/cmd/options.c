@@ -9,7 +9,7 @@ enum { KEY_CONFIG = 256, KEY_DB, KEY_JSON, KEY_QUIET, KEY_SET, KEY_TRACE, KEY_SE
 /* KEY_SETTING + i stands for the i-th of the settings that are long options too. */
 static const char *const setting_options[] = {"cluster", "columns", "format",     "label", "load",
                                               "pairs",   "policy",  "rate-scale", "seed",  "strict",
-                                              "truth",   "window",  "catalog"};
+                                              "truth",   "window",  "catalog",    "belief", "model"};
 enum { N_SETTING_OPTIONS = sizeof setting_options / sizeof *setting_options };
 
 // clang-format off
@@ -23,8 +23,10 @@ static const struct argp_option options_table[] = {
     {"cluster", KEY_SETTING + 0, "SPEC", 0, "8x8:a100-40g, FILE.json, a PAI machine table", 2},
     {"policy", KEY_SETTING + 6, "NAME", 0, "colosim describe policies", 2},
     {"seed", KEY_SETTING + 8, "N", 0, "of every random stream", 2},
-    {"truth", KEY_SETTING + 10, "NAME", 0, "physics of sharing: none, table, contention", 2},
-    {"pairs", KEY_SETTING + 5, "FILE", 0, "measured pair speeds for --truth table", 2},
+    {"truth", KEY_SETTING + 10, "NAME", 0, "physics of sharing: none, table, contention, iac", 2},
+    {"belief", KEY_SETTING + 13, "NAME", 0, "what the policy thinks of it: iac, oracle, table", 2},
+    {"model", KEY_SETTING + 14, "FILE", 0, "predictor for iac, from colosim calib train", 2},
+    {"pairs", KEY_SETTING + 5, "FILE", 0, "measured pair speeds for --truth or --belief table", 2},
     {"catalog", KEY_SETTING + 12, "NAME|FILE", 0, "workloads: table2, h200, or a .json file", 2},
     {"set", KEY_SET, "KEY=VALUE", 0, "any setting (colosim describe settings); repeatable", 3},
     {"config", KEY_CONFIG, "FILE", 0, "settings as JSON, the same keys", 3},

@@ -51,6 +51,13 @@ struct engine {
 };
 
 /* In the order of a job's life. */
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static enum status begin(struct engine *e, struct error *err);
 static bool next_instant(const struct engine *e, int64_t *time_us);
 static void on_arrive(struct engine *e, int32_t job);
@@ -108,6 +115,8 @@ enum status engine_run(const struct engine_setup *s, struct run_log *out, struct
     }
     TRY_OUT(finish_run(&e, err));
 out:
+    if (e.state != NULL && s->policy->fini != NULL)
+        s->policy->fini(e.state);
     plan_free(&e.plan);
     eventq_free(&e.queue);
     arena_free(&e.arena);
@@ -225,6 +234,9 @@ static enum status begin(struct engine *e, struct error *err)
                             .tables = e->s->tables != NULL ? e->s->tables : e->no_table,
                             .rst = e->s->rates.rst,
                             .contention = e->s->rates.contention,
+                            .belief = e->s->belief,
+                            .side = e->s->side,
+                            .clock = seconds_now,
                             .scale_exp = e->s->rates.scale_exp,
                             .restart_us = e->s->restart_us,
                             .rng = e->s->rng,
@@ -270,11 +282,17 @@ static void on_arrive(struct engine *e, int32_t job)
     e->arrived[e->view.n_arrived++] = job;
 }
 
-static double seconds_now(void)
+static bool note_epoch(struct engine *e)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    struct run_log *l = e->log;
+    const struct epoch *epoch =
+        e->s->policy->epoch == NULL ? NULL : e->s->policy->epoch(e->state);
+    if (epoch == NULL)
+        return true;
+    if (!ARRAY_GROW(l->epoch, l->epoch_capacity, l->n_epochs + 1))
+        return false;
+    l->epoch[l->n_epochs++] = (struct epoch_row){e->now_us, *epoch};
+    return true;
 }
 
 static enum status schedule(struct engine *e, struct error *err)
@@ -287,8 +305,8 @@ static enum status schedule(struct engine *e, struct error *err)
     arena_reset(&e->scratch, mark);
     e->log->n_passes++;
     e->view.n_arrived = e->view.n_finished = e->view.n_profiled = 0;
-    if (status != ST_OK)
-        return status;
+    if (status != ST_OK || !note_epoch(e))
+        return status != ST_OK ? status : fail_memory(err);
     for (size_t i = 0; i < e->plan.n; i++) {
         const struct plan_entry *entry = &e->plan.entry[i];
         switch (entry->kind) {

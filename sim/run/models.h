@@ -3,16 +3,24 @@
 #ifndef COLOSIM_MODELS_H
 #define COLOSIM_MODELS_H
 
+#include "core/elastico/iac.h"
 #include "sim/run/rates.h"
 #include "traces/trace.h"
 
 /* The settings that decide. */
+enum belief_name { BELIEF_IAC, BELIEF_ORACLE, BELIEF_TABLE };
 struct model_choice {
     const char *catalog; /* NULL: none */
     enum submitted submitted;
     enum truth truth;
     enum contention_set set;
     double m, scale_exp;
+    bool believes;      /* the policy asks what sharing costs */
+    enum belief_name belief;
+    const char *model;  /* predictor's file; NULL: the embedded one */
+    double error_frac;  /* laid over the belief */
+    uint64_t error_seed;
+    const struct pairs *pairs; /* for truth and belief by table; NULL without */
 };
 
 struct models {
@@ -21,6 +29,15 @@ struct models {
     struct profiles profiles;
     struct rst rst;
     struct contention contention;
+    struct predictor { /* of truth or belief iac, and the belief */
+        struct iac_side *side; /* (rows of profiles) */
+        struct iac_model model;
+        struct iac_reader reader;
+        struct belief_table table;
+        int32_t *workload; /* (rows of profiles) id in pairs */
+        struct belief truth, belief;
+        bool believes; /* belief is there */
+    } predictor;
     bool bound; /* false: there is no catalog, no job names a workload, or no card of the cluster
                    has profiles; the rest is empty then */
 };
@@ -37,6 +54,11 @@ void models_close(struct models *m);
 /* Who is outside the catalog, and whose listed configuration is none, where that matters. */
 enum status models_note(const struct models *m, struct trace *trace, struct error *err) MUST_USE;
 /* The truth of the run. */
-struct rates models_rates(const struct models *m);
+struct rates models_rates(struct models *m);
+/* NULL where the policy has none to ask. */
+static inline struct belief *models_belief(struct models *m)
+{
+    return m->bound && m->predictor.believes ? &m->predictor.belief : NULL;
+}
 
 #endif

@@ -32,6 +32,23 @@ int32_t row_on_card(const struct rates *r, const struct plan *p, int32_t job, in
     return rst_row(r->rst, job, p->config[job], type);
 }
 
+static double kept_by_predictor(const struct rates *r, const struct plan *p, int32_t job,
+                                int32_t card)
+{
+    const struct cluster *c = p->cluster;
+    int32_t row = row_on_card(r, p, job, card);
+    double kept = 1, s;
+    for (int32_t seat = c->card_seat[card]; row >= 0 && seat >= 0; seat = c->seats[seat].next) {
+        int32_t other = p->jobs->task_job[c->seats[seat].task];
+        int32_t beside = other == job ? -1 : row_on_card(r, p, other, card);
+        if (beside < 0)
+            continue;
+        belief_ask(r->predictor, r->side, 1, &(struct iac_pair){row, beside}, &s, NULL);
+        kept /= s;
+    }
+    return kept;
+}
+
 static double kept_by_contention(const struct rates *r, const struct plan *p, int32_t job,
                                  int32_t card)
 {
@@ -48,6 +65,18 @@ static double kept_by_contention(const struct rates *r, const struct plan *p, in
     return 1 / contention_among(r->contention, row, n, 0);
 }
 
+static double kept_on_card(const struct rates *r, const struct plan *p, int32_t job, int32_t card)
+{
+    switch (r->truth) {
+    case TRUTH_NONE: return 1;
+    case TRUTH_TABLE: return kept_by_table(p, job, card);
+    case TRUTH_CONTENTION: return kept_by_contention(r, p, job, card);
+    case TRUTH_IAC: return r->predictor != NULL ? kept_by_predictor(r, p, job, card) : 1;
+    }
+    assert(false);
+    return 1;
+}
+
 double kept_speed(const struct rates *r, const struct plan *p, int32_t job)
 {
     const struct job_table *t = p->jobs;
@@ -57,9 +86,7 @@ double kept_speed(const struct rates *r, const struct plan *p, int32_t job)
     for (int32_t k = t->task_begin[job] + p->n_ended[job]; k < t->task_begin[job + 1]; k++)
         for (int32_t i = 0; i < p->at[k].n; i++) {
             int32_t card = p->cluster->seats[p->at[k].first + i].where;
-            double kept = card < 0                  ? 1
-                          : r->truth == TRUTH_TABLE ? kept_by_table(p, job, card)
-                                                    : kept_by_contention(r, p, job, card);
+            double kept = card < 0 ? 1 : kept_on_card(r, p, job, card);
             slowest = kept < slowest ? kept : slowest;
         }
     return isfinite(slowest) ? slowest : 1;

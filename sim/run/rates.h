@@ -4,27 +4,32 @@
 #define COLOSIM_RATES_H
 
 #include "core/cluster/plan.h"
+#include "core/elastico/belief.h"
 #include "core/elastico/contention.h"
 #include "core/elastico/rst.h"
 
 /* The physics of sharing a card. */
 enum truth {
-    TRUTH_NONE,      /* nobody slows anybody */
-    TRUTH_TABLE,     /* measured pairs, plan->rules.pairs */
-    TRUTH_CONTENTION /* core/elastico/contention.h */
+    TRUTH_NONE,       /* nobody slows anybody */
+    TRUTH_TABLE,      /* measured pairs, plan->rules.pairs */
+    TRUTH_CONTENTION, /* core/elastico/contention.h */
+    TRUTH_IAC         /* a predictor, as the paper's own simulator has it */
 };
 
 struct rates {
     enum truth truth;
     const struct rst *rst;               /* NULL without a catalog */
     const struct contention *contention; /* TRUTH_CONTENTION */
+    struct belief *predictor;            /* TRUTH_IAC */
+    const struct iac_side *side;         /* (rows of profiles) likewise */
     double scale_exp; /* an elastic job on n of its n0 instances runs at (n / n0)^scale_exp, where
                          its workload has no measured scaling */
 };
 
 /* 1 / S: what a job keeps of its speed alone. A gang runs at the speed of its slowest member. By
  * the table each neighbour on a card slows it in turn and a pair not measured does not; under
- * contention jobs outside the catalog neither slow nor are slowed. */
+ * contention, and by a predictor,
+ * jobs outside the catalog neither slow nor are slowed; a predictor's pairs count in turn. */
 double kept_speed(const struct rates *r, const struct plan *plan, int32_t job);
 
 /* Its speed alone: T(c, card, n) / T(submitted, reference, n0), of its slowest member. */

@@ -176,7 +176,6 @@ static enum status rules_of(const struct run_request *q, const struct policy *po
         return fail_memory(err);
     out->rng = parts->rng;
     if (q->run.pairs != NULL) {
-        TRY(pairs_read(q->run.pairs, &parts->pairs, err));
         out->pairs = &parts->pairs;
         TRY(map_names(t, &parts->pairs.workloads, &parts->arena, &out->pair_id, err));
     }
@@ -232,7 +231,16 @@ static enum status open_models(const struct run_request *q, struct run_parts *pa
                                   .truth = (enum truth)q->run.truth,
                                   .set = (enum contention_set)q->contention.set,
                                   .m = q->contention.m,
-                                  .scale_exp = q->elastic.scale_exp};
+                                  .scale_exp = q->elastic.scale_exp,
+                                  .believes = out->policy->believes,
+                                  .belief = (enum belief_name)q->run.belief,
+                                  .model = q->run.model,
+                                  .error_frac = q->belief.error_frac,
+                                  .error_seed = (uint64_t)q->belief.seed};
+    if (q->run.pairs != NULL) {
+        TRY(pairs_read(q->run.pairs, &parts->pairs, err));
+        choice.pairs = &parts->pairs;
+    }
     TRY(models_open(&parts->models, &choice, &out->trace.jobs, &out->cluster, err));
     return models_note(&parts->models, &out->trace, err);
 }
@@ -292,6 +300,8 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .jobs = t,
                                  .cluster = &out->cluster,
                                  .rates = models_rates(&parts->models),
+                                 .belief = models_belief(&parts->models),
+                                 .side = parts->models.predictor.side,
                                  .restart_us = us_of_s(q->preempt.restart_s),
                                  .window_lo_us = parts->window.lo_us,
                                  .window_hi_us = parts->window.hi_us,

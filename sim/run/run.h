@@ -12,10 +12,11 @@ enum { METRICS_EXTRA_MAX = 16, GROUPS_MAX = 64 };
 /* Settings of a run with bare keys: the long options, the keys of --config and the rows of the
  * setting table are the same words. Texts are NULL where nothing was given. */
 struct run_settings {
-    const char *policy, *pairs, *trace, *format, *columns, *cluster, *label, *window, *catalog;
+    const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window, *catalog;
     double load, rate_scale; /* load 0: as it is */
     int64_t seed;
     bool strict;
+    int belief;         /* enum belief_name */
     int truth;          /* enum truth */
     int submitted;      /* enum submitted */
     int place;          /* enum place_mode */
@@ -28,6 +29,12 @@ struct share_settings { /* prefix "share" */
     int64_t max_jobs;
 };
 extern const struct param share_params[];
+
+struct belief_settings { /* prefix "belief" */
+    double error_frac;
+    int64_t seed;
+};
+extern const struct param belief_params[];
 
 struct contention_settings { /* prefix "contention" */
     double m;
@@ -62,6 +69,7 @@ struct run_request {
     struct share_settings share;
     struct preempt_settings preempt;
     struct contention_settings contention;
+    struct belief_settings belief;
     struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */

@@ -10,5 +10,6 @@ void run_log_free(struct run_log *l)
     free(l->span);
     free(l->sample);
     free(l->happening);
+    free(l->epoch);
     *l = (struct run_log){0};
 }

@@ -3,6 +3,8 @@
 #ifndef COLOSIM_RUN_LOG_H
 #define COLOSIM_RUN_LOG_H
 
+#include "core/cluster/policy.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,12 @@ struct happening_row {
     const char *text; /* a constant */
 };
 
+/* One pass of a policy that tells (policy.epoch). */
+struct epoch_row {
+    int64_t time_us;
+    struct epoch epoch;
+};
+
 struct run_log {
     struct span *span;
     size_t n_spans, span_capacity;
@@ -43,6 +51,8 @@ struct run_log {
     int64_t sample_us; /* length of a stretch */
     struct happening_row *happening;
     size_t n_happenings, happening_capacity;
+    struct epoch_row *epoch;
+    size_t n_epochs, epoch_capacity;
     int64_t end_us; /* simulated time reached */
     int64_t n_passes, n_events, n_evictions, n_resizes, n_configs;
     double gpu_held_max; /* GPUs */

@@ -3,10 +3,12 @@
 
 #include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
+#include "sim/run/models.h"
 
 #include <string.h>
 
-static const char *const truth_names[] = {"none", "table", "contention", NULL};
+static const char *const truth_names[] = {"none", "table", "contention", "iac", NULL};
+static const char *const belief_names[] = {"iac", "oracle", "table", NULL};
 static const char *const match_names[] = {"auto", "off", "strict", NULL};
 static const char *const duration_names[] = {"as_given", "minus_wait", NULL};
 static const char *const batch_names[] = {"request",     "session",    "group_5min",
@@ -14,6 +16,9 @@ static const char *const batch_names[] = {"request",     "session",    "group_5m
                                           "model_hour", "model_day", NULL}; /* enum trace_batch */
 
 const struct param run_params[] = {
+    PARAM_CHOICE(struct run_settings, belief, belief_names, BELIEF_IAC,
+                 "what a policy thinks that sharing costs: a trained predictor, the truth itself, or "
+                 "the measured --pairs"),
     PARAM_TEXT(struct run_settings, catalog, EMBEDDED_CATALOG,
                "workloads, configurations and profiles: table2, h200, or a .json file "
                "(colosim describe workloads)"),
@@ -30,6 +35,9 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, label, NULL, "name of the run in the database"),
     PARAM_REAL(struct run_settings, load, "1", 0, 0, 1e6,
                "stretch submissions so that the offered load is this; 0 leaves them"),
+    PARAM_TEXT(struct run_settings, model, NULL,
+               "predictor of belief and truth iac, from colosim calib train; without one, the "
+               "embedded one"),
     PARAM_TEXT(struct run_settings, pairs, NULL,
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
@@ -47,8 +55,8 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, trace, NULL,
                "file or folder; without one, the embedded mixed trace of 24 hours"),
     PARAM_CHOICE(struct run_settings, truth, truth_names, TRUTH_NONE,
-                 "how jobs on one card slow each other: not at all, by the measured --pairs, or by "
-                 "what their profiles contend for"),
+                 "how jobs on one card slow each other: not at all, by the measured --pairs, by what "
+                 "their profiles contend for, or as the predictor says"),
     PARAM_TEXT(struct run_settings, window, NULL,
                "A..B in seconds of the trace's clock: where rates and utilisations are taken"),
     PARAM_END,
@@ -57,6 +65,13 @@ const struct param run_params[] = {
 const struct param share_params[] = {
     PARAM_INT(struct share_settings, max_jobs, "jobs", 1, 1, 16,
               "jobs that may sit on one card beyond its shares; 1 is exclusive"),
+    PARAM_END,
+};
+
+const struct param belief_params[] = {
+    PARAM_REAL(struct belief_settings, error_frac, "1", 0, 0, 5,
+               "mean absolute error laid over the belief, as a part of it; drawn once for each pair"),
+    PARAM_INT(struct belief_settings, seed, "1", 1, 0, 9007199254740992.0, "of that error"),
     PARAM_END,
 };
 
@@ -145,12 +160,13 @@ static int own_groups(const struct run_request *q, struct param_group *groups)
 {
     struct run_request *r = (struct run_request *)(uintptr_t)q; /* groups are for writing as well */
     groups[0] = (struct param_group){"", run_params, &r->run};
-    groups[1] = (struct param_group){"contention", contention_params, &r->contention};
-    groups[2] = (struct param_group){"elastic", elastic_params, &r->elastic};
-    groups[3] = (struct param_group){"preempt", preempt_params, &r->preempt};
-    groups[4] = (struct param_group){"share", share_params, &r->share};
-    groups[5] = (struct param_group){"trace", trace_params, &r->trace};
-    return 6;
+    groups[1] = (struct param_group){"belief", belief_params, &r->belief};
+    groups[2] = (struct param_group){"contention", contention_params, &r->contention};
+    groups[3] = (struct param_group){"elastic", elastic_params, &r->elastic};
+    groups[4] = (struct param_group){"preempt", preempt_params, &r->preempt};
+    groups[5] = (struct param_group){"share", share_params, &r->share};
+    groups[6] = (struct param_group){"trace", trace_params, &r->trace};
+    return 7;
 }
 
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])

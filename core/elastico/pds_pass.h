@@ -1,0 +1,100 @@
+/* pds_pass.h - what the parts of one pass of pds.h share. Included by these alone. */
+#ifndef COLOSIM_PDS_PASS_H
+#define COLOSIM_PDS_PASS_H
+
+#include "core/elastico/pds.h"
+
+/* A running job of the catalog. */
+struct resident {
+    int32_t job, menu;
+    int32_t option, width; /* places in the menu, now */
+    int32_t want_option, want_width; /* what the prices say */
+    int32_t n_cards;
+    double omega;  /* what a unit of its speed is worth */
+    double left_s; /* reference seconds */
+    double alone;  /* speed alone, as it is */
+    double s;      /* believed slowdown: the worst of its cards */
+    bool shares;   /* somebody sits on one of its cards */
+    bool touched;  /* changed in this pass */
+};
+struct couple {
+    int32_t a, b; /* residents, a < b; once for each pair */
+};
+
+struct pass {
+    struct pds *s;
+    const struct pds_config *config;
+    const struct view *v;
+    struct plan *p;
+    struct resident *resident; /* (n) in order of start */
+    int32_t n;
+    struct couple *couple; /* (n_couples) */
+    int32_t n_couples;
+    double u;          /* part of the cluster in use or asked for */
+    double omega_mean; /* of those priced */
+    int32_t n_res;
+    double per_card[CHOICE_RES_MAX]; /* what one unit is of the whole: MiB, slots, … */
+    bool memory_out;
+};
+
+static inline const struct menu *pass_menu(const struct pass *a, int32_t menu)
+{
+    return &a->s->menus.menu[menu];
+}
+static inline const struct menu_option *pass_option(const struct pass *a, int32_t menu, int32_t i)
+{
+    return &a->s->menus.option[a->s->menus.menu[menu].option + i];
+}
+static inline const struct menu_width *pass_width(const struct pass *a, int32_t menu, int32_t i)
+{
+    return &a->s->menus.width[a->s->menus.menu[menu].width + i];
+}
+static inline bool pass_is(const struct pass *a, enum pds_without what)
+{
+    return a->config->without == (int)what;
+}
+static inline double omega_of(const struct pass *a, double left_s)
+{
+    return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
+}
+/* Seconds over which a change of this job can pay back. */
+static inline double horizon_of(const struct pass *a, double left_s, double speed)
+{
+    double ends_s = speed > 0 ? left_s / speed : 0;
+    return ends_s < a->config->horizon_s ? ends_s : a->config->horizon_s;
+}
+
+/* τ of a job that would run at this speed alone. */
+double pass_tau(const struct pass *a, int32_t menu, double alone);
+/* Believed slowdowns of both options on one card; 1 without IAC. */
+void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
+                    int32_t option_k, double s[2]);
+/* (7) for a job: ω (1 - T/T_max) and the rent of its demand, ω over its mean. */
+double pass_score(const struct pass *a, int32_t menu, int32_t option, int32_t width, double omega,
+                  double speed);
+
+/* The other one on a card that a job sits on: -1 where it is alone or there are more. */
+int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card);
+/* The card of a seat of a job's only task. */
+static inline int32_t pass_card(const struct pass *a, int32_t job, int32_t i)
+{
+    return a->p->cluster->seats[a->p->at[a->v->jobs->task_begin[job]].first + i].where;
+}
+
+/* pds_prices.c: rounds of prices, choices and penalties; writes want_option and want_width. */
+void pass_price(struct pass *a);
+/* pds_change.c */
+void pass_protect(struct pass *a); /* pairs seen to break what was agreed part */
+void pass_switch(struct pass *a);  /* running jobs take the configuration that the prices say */
+void pass_grow(struct pass *a);    /* nobody waits: pairs part, jobs widen */
+/* pds_admit.c: starts waiting jobs and takes them out of the queue. */
+void pass_admit(struct pass *a);
+
+/* A job runs in this option and width from now on. */
+void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_t width);
+/* A free card of this kind for one instance of the job, on the node with fewest free ones; -1. */
+int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind);
+/* Another configuration of a resident, its cost paid. False where memory does not allow it. */
+bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option);
+
+#endif
