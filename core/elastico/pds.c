@@ -29,7 +29,7 @@ const struct param pds_params[] = {
     PARAM_CHOICE(C, esp.step, esp_step_names, ESP_STEP_MIX, "price update (docs/esp.md) [paper: sqrt]"),
     PARAM_REAL(C, esp.step_first, "1", 1, 1e-9, 1e9, "eta_0 of step sqrt [ours]"),
     PARAM_REAL(C, esp.theta, "1", 1, 0.01, 2, "length of a step polyak [ours]"),
-    PARAM_REAL(C, gamma, "1", 0.3, 0, 1, "part of the queue's least footprint held back [(12); ours]"),
+    PARAM_REAL(C, gamma, "1", 0, 0, 1, "part of the queue's least footprint held back [(12); ours]"),
     PARAM_REAL(C, gamma0, "1", 0.05, 0, 1e6, "penalty of any change of configuration [ours]"),
     PARAM_REAL(C, horizon_s, "s", 600, 0, 1e9, "time in which a change must pay back [ours]"),
     PARAM_REAL(C, margin, "1", 0.15, 0, 100, "a pair must be worth this much more than its host alone [ours]"),
@@ -276,6 +276,38 @@ static bool add_couple(struct pass *a, int32_t i, int32_t k)
     return true;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What speed is worth, and when cards will be free if nobody is sent to them: a card of jobs outside
+ * the catalog is not expected. */
+static bool find_worth(struct pass *a)
+{
+    const struct cluster *c = a->p->cluster;
+    int64_t asked_milli = 0;
+    for (int32_t i = 0; i < a->s->n_waiting; i++)
+        asked_milli += job_gpu_milli(a->v->jobs, a->s->queue[i].job);
+    a->card_price = c->gpu_milli > 0 ? (double)asked_milli / (double)c->gpu_milli : 0;
+    a->free_in_s = arena_alloc(a->v->scratch, (size_t)c->n_cards + 1, sizeof *a->free_in_s);
+    if (a->free_in_s == NULL)
+        return false;
+    for (int32_t card = 0; card < c->n_cards; card++)
+        a->free_in_s[card] = c->card_n_jobs[card] == 0 ? 0 : INFINITY;
+    for (int32_t i = 0; i < a->n; i++) {
+        struct resident *r = &a->resident[i];
+        r->worth = worth_of(a, r->n_cards);
+        for (int32_t k = 0; k < r->n_cards; k++) {
+            double *in_s = &a->free_in_s[pass_card(a, r->job, k)], ends_s = r->left_s * r->s / r->alone;
+            *in_s = isinf(*in_s) || ends_s > *in_s ? ends_s : *in_s;
+        }
+    }
+    qsort(a->free_in_s, (size_t)c->n_cards, sizeof *a->free_in_s, ascending);
+    return true;
+}
+
 /* Who shares with whom, and what it is believed to cost. */
 static void find_couples(struct pass *a)
 {
@@ -345,6 +377,8 @@ static bool run_pass(struct pass *a, bool fresh)
     if (!gather(a, fresh))
         return false;
     a->u = pressure(a);
+    if (!find_worth(a))
+        return false;
     s->epoch.n_residents = a->n;
     s->epoch.n_waiting = s->n_waiting;
     s->epoch.n_couples = a->n_couples;

@@ -20,6 +20,7 @@ struct hosts {
 
 struct walk {
     struct pass *a;
+    int64_t ahead_milli; /* asked for by those before this one who go on waiting */
     struct host *host;
     struct hosts *group;
     int32_t n_hosts, n_groups;
@@ -96,10 +97,27 @@ static bool node_takes(const struct pass *a, int32_t job, int32_t card)
                            a->p->cluster->card_node[card]) > 0;
 }
 
-/* Is this point safe for both, and worth the margin? Keeps the best in m. */
-static void weigh(const struct pass *a, const struct resident *r, int32_t guest_menu, double factor,
-                  double omega, const struct pair_point *pt, struct match *m)
+/* A job that asks to share. */
+struct guest {
+    int32_t menu, n_cards;
+    double factor, left_s;
+    double wait_s; /* until it could have cards of its own */
+};
+
+/* What a job would do on its own a little later, over the time that it would share: the part of it
+ * that it would not wait. A speed of 1 there, less what its cards are worth to others. */
+static double alternative(const struct guest *g, double v_guest, double host_ends_s)
 {
+    double ends_s = g->left_s / v_guest, together_s = ends_s < host_ends_s ? ends_s : host_ends_s;
+    return g->wait_s < together_s ? 1 - g->wait_s / together_s : 0;
+}
+
+/* Is this point safe for both, and worth the margin? Keeps the best in m. */
+static void weigh(const struct pass *a, const struct resident *r, const struct guest *g,
+                  const struct pair_point *pt, struct match *m)
+{
+    int32_t guest_menu = g->menu;
+    double factor = g->factor;
     const struct menu *gm = pass_menu(a, guest_menu), *hm = pass_menu(a, r->menu);
     bool stays = pt->host == r->option, greedy = pass_is(a, PDS_NO_ESP);
     if (!stays && (r->touched || r->shares || !pt->front || pass_is(a, PDS_NO_PDS)))
@@ -113,13 +131,14 @@ static void weigh(const struct pass *a, const struct resident *r, int32_t guest_
     if (pt->s_guest > tau_g || s_host > tau_h || !menu_keeps(gm, v_guest) ||
         !menu_keeps(hm, v_host))
         return;
-    double without = r->omega * now, with = omega * v_guest + r->omega * v_host;
+    double without = r->worth * now + alternative(g, v_guest, r->left_s / v_host);
+    double with = worth_of(a, g->n_cards) * v_guest + r->worth * v_host;
     if (!stays) {
         double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
                                             pass_option(a, r->menu, r->option)->config,
                                             pass_option(a, r->menu, pt->host)->config);
         double over_s = horizon_of(a, r->left_s, now);
-        with -= cost_s > 0 ? r->omega * now * cost_s / (over_s > 1 ? over_s : 1) : 0;
+        with -= cost_s > 0 ? r->worth * now * cost_s / (over_s > 1 ? over_s : 1) : 0;
     }
     if (!greedy && with < (1 + a->config->margin) * without)
         return;
@@ -128,12 +147,21 @@ static void weigh(const struct pass *a, const struct resident *r, int32_t guest_
                             pt->s_guest, s_host, tau_g, tau_h};
 }
 
+static struct guest guest_of(const struct walk *w, int32_t job, int32_t menu, int32_t width)
+{
+    const struct pass *a = w->a;
+    int32_t n = pass_width(a, menu, width)->n, n_cards = a->p->cluster->n_cards;
+    int64_t place = w->ahead_milli / 1000 + n;
+    return (struct guest){menu, n, pass_width(a, menu, width)->factor, a->s->left_s[job],
+                          place <= n_cards ? a->free_in_s[place - 1] : INFINITY};
+}
+
 /* The best host for a job on one card; group -1 where there is none. */
 static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_t width)
 {
     struct pass *a = w->a;
     struct match best = {.group = -1, .gain = -INFINITY};
-    double omega = omega_of(a, a->s->left_s[job]), factor = pass_width(a, menu, width)->factor;
+    const struct guest guest = guest_of(w, job, menu, width);
     for (int32_t g = 0; g < w->n_groups; g++) {
         struct hosts *group = &w->group[g];
         if (group->next == group->end)
@@ -150,7 +178,7 @@ static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_
         }
         struct match m = {.group = g, .gain = -INFINITY};
         for (int32_t i = 0; i < list->n; i++)
-            weigh(a, r, menu, factor, omega, &list->point[i], &m);
+            weigh(a, r, &guest, &list->point[i], &m);
         if (m.gain > best.gain)
             best = m;
         if (pass_is(a, PDS_NO_ESP) && best.group >= 0)
@@ -267,6 +295,7 @@ struct gang {
     struct pass *a;
     int32_t menu, option;
     double alone, tau;
+    struct guest guest;
 };
 
 /* Free cards first, then those whose owner is worth least. */
@@ -293,7 +322,7 @@ static double worth_of_card(const void *context, const struct plan *p, int32_t j
         s_host > pass_tau(a, r->menu, r->alone) ||
         !menu_keeps(pass_menu(a, r->menu), r->alone / s_host))
         return -1;
-    return 1 / (1 + r->omega * (r->alone / r->s - r->alone / s_host));
+    return 1 / (1 + r->worth * (r->alone / r->s - r->alone / s_host));
 }
 
 /* Was this neighbour met on an earlier card of the gang? */
@@ -310,7 +339,7 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
 {
     struct pass *a = g->a;
     int32_t n = a->p->at[a->v->jobs->task_begin[job]].n;
-    double with = 0, without = 0, slowest = 1;
+    double with = 0, without = 0, slowest = 1, longest_s = 0;
     for (int32_t i = 0; i < n; i++) {
         int32_t other = pass_neighbour(a, job, pass_card(a, job, i));
         if (other < 0)
@@ -325,11 +354,13 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
             r->shares = true;
             a->s->tau[other] = pass_tau(a, r->menu, r->alone);
         } else if (!met(a, job, i, other)) {
-            without += r->omega * r->alone / r->s;
-            with += r->omega * r->alone / s_host;
+            without += r->worth * r->alone / r->s;
+            with += r->worth * r->alone / s_host;
+            longest_s = fmax(longest_s, r->left_s * s_host / r->alone);
         }
     }
-    with += omega_of(a, a->s->left_s[job]) * g->alone / slowest;
+    with += worth_of(a, n) * g->alone / slowest;
+    without += alternative(&g->guest, g->alone / slowest, longest_s);
     return with >= (1 + a->config->margin) * without;
 }
 
@@ -349,7 +380,8 @@ static bool start_gang_beside(struct walk *w, int32_t job, int32_t menu)
     for (int try = 0; try < 2; try++) {
         option = try == 0 ? by_score : smallest;
         double alone = pass_option(a, menu, option)->speed;
-        struct gang g = {a, menu, option, alone, pass_tau(a, menu, alone)};
+        struct gang g = {a, menu, option, alone, pass_tau(a, menu, alone),
+                         guest_of(w, job, menu, width)};
         size_t mark = plan_mark(a->p);
         if (plan_config(a->p, job, pass_option(a, menu, option)->config) &&
             beside_start_best(a->p, job, a->s->card, a->p->cluster->n_cards, worth_of_card, &g,
@@ -425,19 +457,23 @@ static bool admit(struct walk *w, int32_t job)
     return true;
 }
 
-/* One walk through the queue: of jobs alike the first that cannot start stands for the rest, since
- * its speed is worth most. */
+/* One walk through the queue. Of jobs alike the first that cannot start though every card is asked
+ * for by those before it stands for the rest: sooner, those behind it have longer to wait and may
+ * share where it does not. */
 static void walk_queue(struct walk *w)
 {
     struct pds *s = w->a->s;
     int32_t n = 0;
     memset(s->blocked, 0, (size_t)s->n_shapes * sizeof *s->blocked);
+    w->ahead_milli = 0;
     for (int32_t i = 0; i < s->n_waiting; i++) {
         struct pds_waiting x = s->queue[i];
         if (!s->blocked[x.shape] && !w->a->memory_out && admit(w, x.job))
             continue;
-        s->blocked[x.shape] = true;
+        s->blocked[x.shape] =
+            s->blocked[x.shape] || w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
         s->queue[n++] = x;
+        w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
     }
     s->n_waiting = n;
 }
@@ -451,7 +487,7 @@ static double worth_of_queue(const struct pass *a, int32_t n, int32_t kind)
         const struct menu *m = menu_of(&a->s->menus, a->s->n_jobs, kind, job);
         if (m == NULL || !best_choice(a, job, (int32_t)(m - a->s->menus.menu), 1, &option, &width))
             continue;
-        sum += omega_of(a, a->s->left_s[job]) * a->s->menus.option[m->option + option].speed *
+        sum += worth_of(a, 1) * a->s->menus.option[m->option + option].speed *
                a->s->menus.width[m->width + width].factor;
         n--;
     }
@@ -472,9 +508,9 @@ static bool make_room(struct pass *a)
         double then = option * pass_width(a, r->menu, r->want_width)->factor;
         double cost_s = transition_move_s(&a->config->cost, a->s->menus.rst, r->job);
         double gain = worth_of_queue(a, r->n_cards - want, a->s->kind[r->job]);
-        double lost = r->omega * (now - then), over_s = horizon_of(a, r->left_s, now);
+        double lost = r->worth * (now - then), over_s = horizon_of(a, r->left_s, now);
         if (!menu_keeps(pass_menu(a, r->menu), then) || gain < (1 + a->config->margin) * lost ||
-            (gain - lost) * over_s <= r->omega * now * cost_s || !plan_resize(a->p, r->job, want))
+            (gain - lost) * over_s <= r->worth * now * cost_s || !plan_resize(a->p, r->job, want))
             continue;
         plan_pause(a->p, r->job, us_of_s(cost_s));
         r->touched = true;

@@ -146,7 +146,7 @@ static double relief(struct pass *a, int32_t i)
             continue;
         const struct resident *q = &a->resident[k->a == i ? k->b : k->a];
         if (!q->touched)
-            sum += q->omega * q->alone * (1 - 1 / q->s) * horizon_of(a, q->left_s, q->alone / q->s);
+            sum += q->worth * q->alone * (1 - 1 / q->s) * horizon_of(a, q->left_s, q->alone / q->s);
     }
     return sum;
 }
@@ -168,10 +168,10 @@ static struct growth growth_of(struct pass *a, int32_t i, int32_t n_free)
         return g;
     double option = pass_option(a, r->menu, r->option)->speed, now = r->alone / r->s;
     double then = option * pass_width(a, r->menu, best)->factor;
-    double gain = r->omega * (then - now) * horizon_of(a, r->left_s, then);
+    double gain = r->worth * (then - now) * horizon_of(a, r->left_s, then);
     double cost_s = transition_move_s(&a->config->cost, a->s->menus.rst, r->job);
     g.width = best;
-    g.worth = gain + relief(a, i) - r->omega * now * cost_s;
+    g.worth = gain + relief(a, i) - r->worth * now * cost_s;
     return g;
 }
 

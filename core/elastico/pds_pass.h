@@ -10,7 +10,8 @@ struct resident {
     int32_t option, width; /* places in the menu, now */
     int32_t want_option, want_width; /* what the prices say */
     int32_t n_cards;
-    double omega;  /* what a unit of its speed is worth */
+    double omega;  /* weight in the prices */
+    double worth;  /* of its speed: worth_of */
     double left_s; /* reference seconds */
     double alone;  /* speed alone, as it is */
     double s;      /* believed slowdown: the worst of its cards */
@@ -31,6 +32,8 @@ struct pass {
     struct couple *couple; /* (n_couples) */
     int32_t n_couples;
     double u;          /* part of the cluster in use or asked for */
+    double card_price; /* cards asked for by the queue over all cards: who else waits for one */
+    double *free_in_s; /* (n_cards) when cards will be free of those who are on them, ascending */
     double omega_mean; /* of those priced */
     int32_t n_res;
     double per_card[CHOICE_RES_MAX]; /* what one unit is of the whole: MiB, slots, … */
@@ -56,6 +59,12 @@ static inline bool pass_is(const struct pass *a, enum pds_without what)
 static inline double omega_of(const struct pass *a, double left_s)
 {
     return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
+}
+/* What a reference second of work on so many cards saves all jobs together: one second for the job
+ * itself, and for those who wait the part of one that its cards are of the cluster. */
+static inline double worth_of(const struct pass *a, int32_t n_cards)
+{
+    return 1 + a->card_price * n_cards;
 }
 /* Seconds over which a change of this job can pay back. */
 static inline double horizon_of(const struct pass *a, double left_s, double speed)

@@ -71,7 +71,7 @@ static bool arrays_new(struct priced *q)
 {
     struct pass *a = q->a;
     struct arena *scratch = a->v->scratch;
-    int64_t depth = a->config->queue_depth;
+    int64_t depth = pass_is(a, PDS_NO_PDS) ? 0 : a->config->queue_depth;
     int32_t n = a->n + (int32_t)(depth < a->s->n_waiting ? depth : a->s->n_waiting);
     size_t jobs = (size_t)n + 1, options = jobs * (size_t)a->s->most_options;
     size_t rows = options;
@@ -151,7 +151,7 @@ static void add_job(struct priced *q, int32_t job, int32_t menu, double omega, i
 static void add_waiting(struct priced *q)
 {
     struct pass *a = q->a;
-    int64_t depth = a->config->queue_depth;
+    int64_t depth = pass_is(a, PDS_NO_PDS) ? 0 : a->config->queue_depth;
     for (int32_t i = 0; i < a->s->n_waiting && i < depth; i++) {
         int32_t job = a->s->queue[i].job, menu = -1;
         for (int32_t k = 0; k < a->s->menus.n_kinds && menu < 0; k++)
