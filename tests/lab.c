@@ -100,6 +100,9 @@ static void bind_catalog(struct lab *l)
                  "%s", err.text);
     l->rates.rst = &l->rst;
     l->rates.contention = &l->contention;
+    belief_free(&l->belief);
+    cr_assert_eq(belief_init(&l->belief, belief_of_contention, &l->contention, &l->belief_options, &err),
+                 ST_OK, "%s", err.text);
 }
 
 void lab_run(struct lab *l, const char *name)
@@ -140,6 +143,7 @@ void lab_run_policy(struct lab *l, const struct policy *policy)
                                  .rules = l->rules,
                                  .rng = l->rng,
                                  .rates = l->rates,
+                                 .belief = l->catalog != NULL ? &l->belief : NULL,
                                  .restart_us = us_of_s(l->restart_s),
                                  .check = !l->unchecked};
     struct error err = {{0}};
@@ -157,6 +161,7 @@ void lab_free(struct lab *l)
     for (size_t i = 0; i < sizeof l->tables / sizeof *l->tables; i++)
         table_free(&l->tables[i]);
     rst_free(&l->rst);
+    belief_free(&l->belief);
     contention_free(&l->contention);
     profiles_free(&l->profiles);
     workloads_free(&l->workloads);

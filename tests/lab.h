@@ -29,6 +29,8 @@ struct lab {
     struct profiles profiles;
     struct contention contention;
     struct rst rst;
+    struct belief belief; /* an oracle, with a catalog */
+    struct belief_options belief_options;
     struct arena arena;
 };
 

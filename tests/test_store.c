@@ -100,7 +100,7 @@ static void expect(const struct folder *f, const char *sql, const char *want)
     cr_assert_str_eq(ask_file(f->db, sql, answer), want, "%s gives %s", sql, answer);
 }
 
-Test(store, a_new_file_gets_the_tables_of_version_1)
+Test(store, a_new_file_gets_the_tables_of_version_2)
 {
     struct folder f = folder_make();
     struct store s;
@@ -108,10 +108,29 @@ Test(store, a_new_file_gets_the_tables_of_version_1)
     cr_assert_eq(store_open(&s, f.db, &err), ST_OK, "%s", err.text);
     cr_assert_null(s.note);
     store_close(&s);
-    expect(&f, "PRAGMA user_version", "1");
+    expect(&f, "PRAGMA user_version", "2");
     expect(&f, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
            "event\njob\nmetric\nnode\nrun\nsample\nsetting\nspan");
     cr_assert_eq(folder_count(&f), 1, "one file is all there is");
+    folder_remove(&f);
+}
+
+Test(store, a_file_of_version_1_is_brought_up_to_date_by_who_writes_to_it)
+{
+    struct folder f = folder_make();
+    struct store s;
+    struct error err;
+    cr_assert_eq(store_open(&s, f.db, &err), ST_OK);
+    cr_assert_eq(
+        sqlite3_exec(s.db, "DROP TABLE epoch; PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
+    store_close(&s);
+    cr_assert_eq(store_open_read(&s, f.db, &err), ST_OK, "%s", err.text);
+    store_close(&s);
+    expect(&f, "PRAGMA user_version", "1"); /* reading changes nothing */
+    cr_assert_eq(store_open(&s, f.db, &err), ST_OK, "%s", err.text);
+    store_close(&s);
+    expect(&f, "PRAGMA user_version", "2");
+    expect(&f, "SELECT count(*) FROM epoch", "0");
     folder_remove(&f);
 }
 
@@ -288,10 +307,10 @@ Test(store, a_newer_schema_and_another_programs_database_are_refused_untouched)
     struct error err;
     sqlite3 *db = NULL;
     cr_assert_eq(store_open(&s, f.db, &err), ST_OK);
-    cr_assert_eq(sqlite3_exec(s.db, "PRAGMA user_version=2", NULL, NULL, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(s.db, "PRAGMA user_version=3", NULL, NULL, NULL), SQLITE_OK);
     store_close(&s);
-    expect_refused(f.db, ST_OUTPUT, "its schema has version 2, this program knows version 1");
-    expect(&f, "PRAGMA user_version", "2");
+    expect_refused(f.db, ST_OUTPUT, "its schema has version 3, this program knows version 2");
+    expect(&f, "PRAGMA user_version", "3");
 
     cr_assert_eq(unlink(f.db), 0);
     cr_assert_eq(sqlite3_open(f.db, &db), SQLITE_OK);

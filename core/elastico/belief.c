@@ -25,6 +25,16 @@ void belief_of_table(void *context, const struct iac_side *side, int32_t n,
     }
 }
 
+void belief_of_contention(void *context, const struct iac_side *side, int32_t n,
+                          const struct iac_pair *pair, double *s, double *spread)
+{
+    (void)side;
+    for (int32_t i = 0; i < n; i++) {
+        s[i] = contention_pair(context, pair[i].of, pair[i].beside);
+        spread[i] = 0;
+    }
+}
+
 enum status belief_init(struct belief *b, belief_fn ask, void *context,
                         const struct belief_options *options, struct error *err)
 {

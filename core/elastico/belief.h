@@ -10,6 +10,7 @@
 #define COLOSIM_BELIEF_H
 
 #include "core/cluster/pairs.h"
+#include "core/elastico/contention.h"
 #include "core/elastico/iac.h"
 
 /* Answers n pairs: s (n) out, and spread (n) out, its standard deviation, 0 where it has none. */
@@ -27,6 +28,10 @@ struct belief_table {
 };
 void belief_of_table(void *context, const struct iac_side *side, int32_t n,
                      const struct iac_pair *pair, double *s, double *spread);
+
+/* The physics itself, an oracle under it; the context is a struct contention. */
+void belief_of_contention(void *context, const struct iac_side *side, int32_t n,
+                          const struct iac_pair *pair, double *s, double *spread);
 
 struct belief_options {
     double error_frac; /* mean absolute error laid over the answers, as a fraction; 0: none */

@@ -255,16 +255,16 @@ static void enqueue(struct pds *s, const struct view *v, int32_t job)
     memmove(s->queue + lo + 1, s->queue + lo, (size_t)(s->n_waiting - lo) * sizeof *s->queue);
     s->queue[lo] = w;
     s->n_waiting++;
+    s->asked_milli += job_gpu_milli(v->jobs, job);
 }
 
 /* (in use + asked by the queue) / all, in cards. */
 static double pressure(const struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
-    int64_t asked = 0;
-    for (int32_t i = 0; i < a->s->n_waiting; i++)
-        asked += job_gpu_milli(a->v->jobs, a->s->queue[i].job);
-    return c->gpu_milli > 0 ? (double)(c->gpu_held_milli + asked) / (double)c->gpu_milli : 0;
+    return c->gpu_milli > 0
+               ? (double)(c->gpu_held_milli + a->s->asked_milli) / (double)c->gpu_milli
+               : 0;
 }
 
 static bool add_couple(struct pass *a, int32_t i, int32_t k)
@@ -287,10 +287,7 @@ static int ascending(const void *a, const void *b)
 static bool find_worth(struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
-    int64_t asked_milli = 0;
-    for (int32_t i = 0; i < a->s->n_waiting; i++)
-        asked_milli += job_gpu_milli(a->v->jobs, a->s->queue[i].job);
-    a->card_price = c->gpu_milli > 0 ? (double)asked_milli / (double)c->gpu_milli : 0;
+    a->card_price = c->gpu_milli > 0 ? (double)a->s->asked_milli / (double)c->gpu_milli : 0;
     a->free_in_s = arena_alloc(a->v->scratch, (size_t)c->n_cards + 1, sizeof *a->free_in_s);
     if (a->free_in_s == NULL)
         return false;

@@ -57,6 +57,7 @@ struct pds {
 
     struct pds_waiting *queue; /* (n_waiting of n_jobs) */
     int32_t n_waiting;
+    int64_t asked_milli; /* by them together */
     bool *blocked; /* (n_shapes) in this walk */
     int32_t n_shapes;
     int32_t *card; /* (n_cards) 0, 1, 2, … */

@@ -457,9 +457,9 @@ static bool admit(struct walk *w, int32_t job)
     return true;
 }
 
-/* One walk through the queue. Of jobs alike the first that cannot start though every card is asked
- * for by those before it stands for the rest: sooner, those behind it have longer to wait and may
- * share where it does not. */
+/* One walk through the queue. Of jobs alike the first that cannot start stands for the rest; but
+ * those of one card do so only when every card is asked for by those before it: sooner, who is
+ * behind it has longer to wait and may share where it does not. */
 static void walk_queue(struct walk *w)
 {
     struct pds *s = w->a->s;
@@ -470,12 +470,13 @@ static void walk_queue(struct walk *w)
         struct pds_waiting x = s->queue[i];
         if (!s->blocked[x.shape] && !w->a->memory_out && admit(w, x.job))
             continue;
-        s->blocked[x.shape] =
-            s->blocked[x.shape] || w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
+        s->blocked[x.shape] = s->blocked[x.shape] || menu_asked(w->a->v->jobs, x.job) > 1 ||
+                              w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
         s->queue[n++] = x;
         w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
     }
     s->n_waiting = n;
+    s->asked_milli = w->ahead_milli;
 }
 
 /* What the first n waiting jobs of one card would add, each alone on one. */

@@ -15,9 +15,10 @@ enum {
     KEY_METRICS,
     KEY_SAMPLES,
     KEY_EVENTS,
+    KEY_EPOCHS,
     KEY_CHROME
 };
-enum { N_TABLES = KEY_EVENTS - KEY_JOBS + 1, TARGETS_MAX = 32 };
+enum { N_TABLES = KEY_EPOCHS - KEY_JOBS + 1, TARGETS_MAX = 32 };
 
 /* One file asked for. */
 struct target {
@@ -39,6 +40,7 @@ static const struct argp_option options[] = {
     {"metrics", KEY_METRICS, "FILE", 0, "one row a metric", 2},
     {"samples", KEY_SAMPLES, "FILE", 0, "the time series: GPUs held, jobs waiting and running", 2},
     {"events", KEY_EVENTS, "FILE", 0, "rejections, evictions, stalls", 2},
+    {"epochs", KEY_EPOCHS, "FILE", 0, "passes of elastico: rounds, prices, bound, gap, pairs, time", 2},
     {"chrome-trace", KEY_CHROME, "FILE", 0, "the spans for chrome://tracing or Perfetto", 2},
     {"format", KEY_FORMAT, "csv|json", 0,
      "of the tables; without it json where FILE ends in .json, csv elsewhere", 3},
@@ -61,6 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_METRICS:
     case KEY_SAMPLES:
     case KEY_EVENTS:
+    case KEY_EPOCHS:
     case KEY_CHROME:
         if (o->n_targets == TARGETS_MAX)
             argp_error(state, "more than %d files", TARGETS_MAX);
@@ -71,8 +74,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (o->db == NULL)
             argp_error(state, "which database? --db FILE");
         if (o->n_targets == 0)
-            argp_error(state, "what? --jobs, --spans, --metrics, --samples, --events or "
-                              "--chrome-trace FILE ('-' is standard output)");
+            argp_error(state, "what? --jobs, --spans, --metrics, --samples, --events, --epochs "
+                              "or --chrome-trace FILE ('-' is standard output)");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -90,7 +93,8 @@ static enum status export_one(const struct export_options *o, const struct targe
                               struct store *store, int64_t run, struct error *err)
 {
     static const enum export_table table[N_TABLES] = {EXPORT_JOBS, EXPORT_SPANS, EXPORT_METRICS,
-                                                      EXPORT_SAMPLES, EXPORT_EVENTS};
+                                                      EXPORT_SAMPLES, EXPORT_EVENTS,
+                                                      EXPORT_EPOCHS};
     struct output out;
     TRY(output_open(&out, t->path, err));
     enum status status = t->key == KEY_CHROME ? chrome_export(store, run, &out, err)

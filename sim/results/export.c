@@ -79,10 +79,32 @@ static const struct export_column event_columns[] = {
      " WHERE event.run = ?1 ORDER BY event.id"},
 };
 
+static const struct export_column epoch_columns[] = {
+    {"time_s", CELL_TIME, "time_us"},
+    {"rounds", CELL_INT, "rounds"},
+    {"iterations", CELL_INT, "iterations"},
+    {"jobs_priced", CELL_INT, "jobs_priced"},
+    {"jobs_waiting", CELL_INT, "jobs_waiting"},
+    {"pairs", CELL_INT, "pairs"},
+    {"violations", CELL_INT, "violations"},
+    {"score", CELL_REAL, "score"},
+    {"bound", CELL_REAL, "bound"},
+    {"gap_frac", CELL_REAL, "gap_frac"},
+    {"price_gpu_mem", CELL_REAL, "price_gpu_mem"},
+    {"price_place", CELL_REAL, "price_place"},
+    {"price_sm", CELL_REAL, "price_sm"},
+    {"price_cpu", CELL_REAL, "price_cpu"},
+    {"price_mem", CELL_REAL, "price_mem"},
+    {"esp_ms", CELL_REAL, "esp_ms"},
+    {"iac_ms", CELL_REAL, "iac_ms"},
+    {"pds_ms", CELL_REAL, "pds_ms"},
+    {NULL, CELL_END, "FROM epoch WHERE run = ?1 ORDER BY id"},
+};
+
 static const struct export_column *const tables[] = {
     [EXPORT_JOBS] = job_columns,       [EXPORT_SPANS] = span_columns,
     [EXPORT_METRICS] = metric_columns, [EXPORT_SAMPLES] = sample_columns,
-    [EXPORT_EVENTS] = event_columns,
+    [EXPORT_EVENTS] = event_columns,   [EXPORT_EPOCHS] = epoch_columns,
 };
 
 /* format_real tries one length after another; most numbers have six decimals or fewer. */

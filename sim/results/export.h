@@ -8,7 +8,14 @@
 #include "sim/results/output.h"
 #include "sim/results/store.h"
 
-enum export_table { EXPORT_JOBS, EXPORT_SPANS, EXPORT_METRICS, EXPORT_SAMPLES, EXPORT_EVENTS };
+enum export_table {
+    EXPORT_JOBS,
+    EXPORT_SPANS,
+    EXPORT_METRICS,
+    EXPORT_SAMPLES,
+    EXPORT_EVENTS,
+    EXPORT_EPOCHS
+};
 enum export_format { EXPORT_CSV, EXPORT_JSON };
 
 /* CSV with a header, or one JSON array of objects. Stops early, with ST_OK, when the output broke:

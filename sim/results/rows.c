@@ -227,6 +227,49 @@ static void event_cell(const void *from, int64_t i, int column, sqlite3_context 
     SET_CELL(EVENT_COLUMNS)
 }
 
+// clang-format off
+#define EPOCH_COLUMNS(X)                                                                           \
+    X(id, sqlite3_result_int64(out, i))                                                            \
+    X(time_us, sqlite3_result_int64(out, l->epoch[i].time_us))                                     \
+    X(rounds, sqlite3_result_int(out, e->rounds))                                                  \
+    X(iterations, sqlite3_result_int(out, e->iterations))                                          \
+    X(jobs_priced, sqlite3_result_int(out, e->n_residents))                                        \
+    X(jobs_waiting, sqlite3_result_int(out, e->n_waiting))                                         \
+    X(pairs, sqlite3_result_int(out, e->n_couples))                                                \
+    X(violations, sqlite3_result_int(out, e->n_violations))                                        \
+    X(score, epoch_real(out, e, e->score))                                                         \
+    X(bound, epoch_real(out, e, e->bound))                                                         \
+    X(gap_frac, epoch_real(out, e, e->gap_frac))                                                   \
+    X(price_gpu_mem, epoch_price(out, e, 0))                                                       \
+    X(price_place, epoch_price(out, e, 1))                                                         \
+    X(price_sm, epoch_price(out, e, 2))                                                            \
+    X(price_cpu, epoch_price(out, e, 3))                                                           \
+    X(price_mem, epoch_price(out, e, 4))                                                           \
+    X(esp_ms, cell_real(out, e->esp_s * 1e3))                                                      \
+    X(iac_ms, cell_real(out, e->iac_s * 1e3))                                                      \
+    X(pds_ms, cell_real(out, e->pds_s * 1e3))
+// clang-format on
+
+/* NULL where nothing was priced, and for a gap that has no end. */
+static void epoch_real(sqlite3_context *out, const struct epoch *e, double value)
+{
+    if (e->rounds > 0 && isfinite(value))
+        cell_real(out, value);
+}
+
+static void epoch_price(sqlite3_context *out, const struct epoch *e, int i)
+{
+    if (i < e->n_prices)
+        cell_real(out, e->price[i]);
+}
+
+static void epoch_cell(const void *from, int64_t i, int column, sqlite3_context *out)
+{
+    const struct run_log *l = &((const struct run_rows *)from)->result->log;
+    const struct epoch *e = &l->epoch[i].epoch;
+    SET_CELL(EPOCH_COLUMNS)
+}
+
 /* Every resolved setting; the request's groups are walked to the row. */
 struct setting {
     const struct param_group *group;
@@ -295,6 +338,7 @@ int rows_write(sqlite3 *db, int64_t run, const struct run_rows *rows)
         {"node", "run", {r->cluster.n_nodes, COLUMN_LIST(NODE_COLUMNS), node_cell, rows, NULL}},
         {"sample", "run", {(int64_t)l->n_samples, COLUMN_LIST(SAMPLE_COLUMNS), sample_cell, rows, NULL}},
         {"span", "run", {(int64_t)l->n_spans, COLUMN_LIST(SPAN_COLUMNS), span_cell, rows, NULL}},
+        {"epoch", "run", {(int64_t)l->n_epochs, COLUMN_LIST(EPOCH_COLUMNS), epoch_cell, rows, NULL}},
         {"event", "run", {(int64_t)l->n_happenings, COLUMN_LIST(EVENT_COLUMNS), event_cell, rows, NULL}},
     };
     // clang-format on

@@ -6,6 +6,17 @@
 
 #define OF_RUN "run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
 
+#define EPOCH_TABLE                                                                                \
+    "CREATE TABLE epoch(" OF_RUN                                                                   \
+    " id INTEGER NOT NULL, time_us INTEGER NOT NULL, rounds INTEGER, iterations INTEGER,"          \
+    " jobs_priced INTEGER, jobs_waiting INTEGER, pairs INTEGER, violations INTEGER,"               \
+    " score REAL, bound REAL, gap_frac REAL,"                                                      \
+    " price_gpu_mem REAL, price_place REAL, price_sm REAL, price_cpu REAL, price_mem REAL,"        \
+    " esp_ms REAL, iac_ms REAL, pds_ms REAL, PRIMARY KEY(run, id)) WITHOUT ROWID;"                 \
+    "PRAGMA user_version=2;"
+
+const char schema_1_to_2_sql[] = EPOCH_TABLE;
+
 const char schema_sql[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, label TEXT,"
     " policy TEXT NOT NULL, truth TEXT, seed INTEGER NOT NULL,"
@@ -38,5 +49,4 @@ const char schema_sql[] =
     " PRIMARY KEY(run, id)) WITHOUT ROWID;"
     "CREATE TABLE setting(" OF_RUN
     " key TEXT NOT NULL, value, unit TEXT, initial, PRIMARY KEY(run, key)) WITHOUT ROWID;"
-    "PRAGMA application_id=0x434c534d;"
-    "PRAGMA user_version=1;";
+    "PRAGMA application_id=0x434c534d;" EPOCH_TABLE;

@@ -4,12 +4,14 @@
 #define COLOSIM_SCHEMA_H
 
 enum {
-    SCHEMA_VERSION = 1, /* PRAGMA user_version */
+    SCHEMA_VERSION = 2, /* PRAGMA user_version */
     SCHEMA_APPLICATION =
         0x434c534d, /* PRAGMA application_id, "CLSM": tells our files from others */
 };
 
 /* Makes every table in an empty database and marks it with both numbers. */
 extern const char schema_sql[];
+/* Makes a database of version 1 one of version 2: adds table epoch. */
+extern const char schema_1_to_2_sql[];
 
 #endif

@@ -65,8 +65,8 @@ static int read_ints(struct store *s, const char *sql, int64_t *out, int n)
     return code != SQLITE_OK ? code : end;
 }
 
-/* *empty: nothing in it yet. */
-static enum status check_schema(struct store *s, bool *empty, struct error *err)
+/* *version: 0 where nothing is in it yet. */
+static enum status check_schema(struct store *s, int64_t *version, struct error *err)
 {
     int64_t fact[3] = {0, 0, 0}; /* in one statement: another process may be making the tables */
     if (read_ints(s,
@@ -77,27 +77,30 @@ static enum status check_schema(struct store *s, bool *empty, struct error *err)
             return fail(err, ST_OUTPUT, "%s: not a database; it is left as it is", s->path);
         return store_fail(s, "cannot be read", err);
     }
-    int64_t version = fact[0], application = fact[1], n_objects = fact[2];
-    *empty = version == 0 && application == 0 && n_objects == 0;
-    if (!*empty && application != SCHEMA_APPLICATION)
+    int64_t application = fact[1], n_objects = fact[2];
+    bool empty = fact[0] == 0 && application == 0 && n_objects == 0;
+    *version = fact[0];
+    if (!empty && application != SCHEMA_APPLICATION)
         return fail(err, ST_OUTPUT, "%s: a database of another program; it is left as it is",
                     s->path);
-    if (!*empty && version != SCHEMA_VERSION)
+    if (!empty && (*version < 1 || *version > SCHEMA_VERSION))
         return fail(err, ST_OUTPUT,
                     "%s: its schema has version %lld, this program knows version %d; it is left "
                     "as it is",
-                    s->path, (long long)version, SCHEMA_VERSION);
+                    s->path, (long long)*version, SCHEMA_VERSION);
     return ST_OK;
 }
 
-/* The first of several processes makes the tables, the others find them made. */
+/* The first of several processes makes the tables, or brings old ones up to date; the others find
+ * them made. */
 static enum status make_schema(struct store *s, struct error *err)
 {
     if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
         return store_fail(s, "cannot be written", err);
-    bool empty = false;
-    enum status status = check_schema(s, &empty, err);
-    if (status == ST_OK && empty && sqlite3_exec(s->db, schema_sql, NULL, NULL, NULL) != SQLITE_OK)
+    int64_t version = 0;
+    enum status status = check_schema(s, &version, err);
+    const char *sql = version == 0 ? schema_sql : version == 1 ? schema_1_to_2_sql : "";
+    if (status == ST_OK && sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         status = store_fail(s, "cannot make the tables", err);
     if (status == ST_OK && exec_patient(s, "COMMIT") != SQLITE_OK)
         status = store_fail(s, "cannot make the tables", err);
@@ -172,15 +175,16 @@ static enum status named(struct store *s, const char *path, struct error *err)
 enum status store_open(struct store *s, const char *path, struct error *err)
 {
     enum status status = ST_OK;
-    bool can_lock = true, empty = false;
+    bool can_lock = true;
+    int64_t version = 0;
     TRY(named(s, path, err));
     TRY_OUT(probe(path, &can_lock, err));
     if (!can_lock)
         TRY_OUT(side_file(s, err));
     TRY_OUT(connect_to(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, can_lock ? NULL : "unix-none",
                        err));
-    TRY_OUT(check_schema(s, &empty, err));
-    if (empty)
+    TRY_OUT(check_schema(s, &version, err));
+    if (version < SCHEMA_VERSION)
         TRY_OUT(make_schema(s, err));
 out:
     if (status != ST_OK)
@@ -191,7 +195,7 @@ out:
 enum status store_open_read(struct store *s, const char *path, struct error *err)
 {
     enum status status = ST_OK;
-    bool empty = false;
+    int64_t version = 0;
     TRY(named(s, path, err));
     if (eaccess(path, R_OK) != 0) {
         status = fail(err, ST_INPUT, "%s: %s", path, strerror(errno));
@@ -199,8 +203,8 @@ enum status store_open_read(struct store *s, const char *path, struct error *err
     }
     /* Writable where that is possible: a writer that crashed left a journal to play back. */
     TRY_OUT(connect_to(s, SQLITE_OPEN_READWRITE, NULL, err));
-    TRY_OUT(check_schema(s, &empty, err));
-    if (empty)
+    TRY_OUT(check_schema(s, &version, err));
+    if (version == 0)
         status = fail(err, ST_INPUT, "%s: there are no runs in it", path);
     else if (sqlite3_exec(s->db, "PRAGMA query_only=1", NULL, NULL, NULL) != SQLITE_OK)
         status = store_fail(s, "cannot be opened", err);

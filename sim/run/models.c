@@ -34,17 +34,6 @@ enum status models_bind(struct models *m, const struct job_table *t, const struc
     return m->bound ? rst_init(&m->rst, &m->profiles, t, c, m->choice.submitted, err) : ST_OK;
 }
 
-/* An oracle under contention; the context is the truth. */
-static void ask_contention(void *context, const struct iac_side *side, int32_t n,
-                           const struct iac_pair *pair, double *s, double *spread)
-{
-    (void)side;
-    for (int32_t i = 0; i < n; i++) {
-        s[i] = contention_pair(context, pair[i].of, pair[i].beside);
-        spread[i] = 0;
-    }
-}
-
 /* An oracle where nobody slows anybody. */
 static void ask_nobody(void *context, const struct iac_side *side, int32_t n,
                        const struct iac_pair *pair, double *s, double *spread)
@@ -94,7 +83,7 @@ static enum status belief_source(struct models *m, belief_fn *ask, void **contex
         *ask = belief_of_table;
         *context = &p->table;
     } else if (m->choice.truth == TRUTH_CONTENTION) {
-        *ask = ask_contention;
+        *ask = belief_of_contention;
         *context = &m->contention;
     } else {
         *ask = ask_nobody;

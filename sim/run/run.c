@@ -290,6 +290,35 @@ static enum status read_tables(const struct run_request *q, const struct policy 
     return ST_OK;
 }
 
+/* Of a policy that tells of its passes: how many, the mean gap of its prices to their bound where
+ * there was one, and how often a job on a shared card was slowed by more than was agreed. */
+static void epoch_metrics(struct run_result *out)
+{
+    const struct run_log *l = &out->log;
+    double gap = 0, violations = 0, sharing = 0;
+    int64_t n_gaps = 0;
+    for (size_t i = 0; i < l->n_epochs; i++) {
+        const struct epoch *e = &l->epoch[i].epoch;
+        bool priced = e->rounds > 0 && isfinite(e->gap_frac);
+        gap += priced ? e->gap_frac : 0;
+        n_gaps += priced;
+        violations += e->n_violations;
+        sharing += 2.0 * e->n_couples;
+    }
+    if (l->n_epochs == 0 || out->n_extra + 3 > METRICS_EXTRA_MAX)
+        return;
+    const struct {
+        const char *name;
+        double value;
+    } more[] = {{"epoch_passes", (double)l->n_epochs},
+                {"epoch_gap_mean", n_gaps > 0 ? gap / (double)n_gaps : NAN},
+                {"epoch_violation_frac", sharing > 0 ? violations / sharing : NAN}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        out->extra_name[out->n_extra] = more[i].name;
+        out->extra[out->n_extra++] = more[i].value;
+    }
+}
+
 static enum status simulate(const struct run_request *q, const struct run_watch *watch,
                             struct run_parts *parts, struct run_result *out, struct error *err)
 {
@@ -315,6 +344,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
     if (out->policy->metrics != NULL)
         out->n_extra = out->policy->metrics(t, out->extra_name, out->extra, METRICS_EXTRA_MAX);
+    epoch_metrics(out);
     out->nothing_ran = true;
     for (int32_t j = 0; j < t->n_jobs && out->nothing_ran; j++)
         out->nothing_ran = t->start_us[j] == TIME_NEVER;
