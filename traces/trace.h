@@ -36,7 +36,7 @@ struct trace_options {
     enum trace_duration duration;
     enum trace_batch batch;
     int32_t node_gpus; /* a job of more GPUs in all is cut into instances of so many; 0 is 8 */
-    bool assign; /* give jobs what the trace does not say about them (assign.h) */
+    bool assign;       /* give jobs what the trace does not say about them (assign.h) */
     uint64_t assign_seed;
     double infer_frac, min_rate_frac; /* of what is assigned */
 };
