@@ -92,6 +92,9 @@ static void watch_run(struct lab *l, struct watch *w, const char *name, const ch
     watched.init = watched_init;
     watched.decide = watched_decide;
     watched.state_size += sizeof(struct watched);
+    if (watched.pace != NULL)
+        watched.pace(w->config, &watched.sets_speed, &watched.tick_us);
+    watched.pace = NULL; /* it would take the watch for its settings */
     l->config = &w;
     lab_run_policy(l, &watched);
     for (int j = 0; j < l->jobs.n_jobs; j++)
