@@ -27,7 +27,8 @@ struct watch {
     void (*look)(struct watch *w, const struct world *before, const struct view *v,
                  const struct plan *plan);
     bool here[JOBS];
-    int n_looks, n_telling; /* passes, and those after which somebody waited or had a choice */
+    int order[JOBS], n_starts; /* of starts */
+    int n_looks, n_telling;    /* passes, and those after which somebody waited or had a choice */
 };
 struct watched {
     struct watch *watch;
@@ -69,6 +70,9 @@ static enum status watched_decide(void *state, const struct view *v, struct plan
     const struct world before = world_of(w, plan);
     enum status status = w->policy->decide(s->state, v, plan, err);
     w->n_looks++;
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->entry[i].kind == PLAN_START)
+            w->order[plan->entry[i].job] = w->n_starts++;
     w->look(w, &before, v, plan);
     return status;
 }
@@ -101,10 +105,14 @@ static void watch_run(struct lab *l, struct watch *w, const char *name, const ch
         cr_assert_eq(l->jobs.status[j], JOB_DONE, "%s: job %d", name, j);
 }
 
-/* JOBS jobs of 1 to gpus_max GPUs an instance and up to two instances, on up to three nodes. */
+/* JOBS jobs of 1 to gpus_max GPUs an instance and up to n_inst_max instances, of three workloads,
+ * on up to three nodes of cards of 1000 MiB. */
 static void draw(struct lab *l, gsl_rng *rng, int gpus_max, int n_inst_max)
 {
-    static const char *const nodes[] = {"4", "2+2", "4+2", "3+1+2", "2+4+3"};
+    static const char *const nodes[] = {"4x1000MiB", "2x1000MiB+2x1000MiB", "4x1000MiB+2x1000MiB",
+                                        "3x1000MiB+1x1000MiB+2x1000MiB",
+                                        "2x1000MiB+4x1000MiB+3x1000MiB"};
+    static const char *const workloads[] = {"x", "y", "z"};
     *l = (struct lab){0};
     lab_nodes(l, nodes[gsl_rng_uniform_int(rng, 5)]);
     l->rules.mode = PLACE_BEST_FIT;
@@ -122,6 +130,8 @@ static void draw(struct lab *l, gsl_rng *rng, int gpus_max, int n_inst_max)
         int most = row.n_inst > 1 ? 1 : widest < gpus_max ? widest : gpus_max;
         row.gpu_milli = 1000 * (1 + (int32_t)gsl_rng_uniform_int(rng, (unsigned long)most));
         row.kind = gsl_rng_uniform_int(rng, 2) ? KIND_TRAIN : KIND_INFER;
+        row.workload = names_add(&l->jobs.names, workloads[gsl_rng_uniform_int(rng, 3)], 1);
+        row.gpu_mem_mib = 200 + (int32_t)gsl_rng_uniform_int(rng, 3) * 150;
         row.min_rate_frac = 0.3 + 0.65 * gsl_rng_uniform(rng);
         cr_assert_geq(jobs_add(&l->jobs, &row), 0);
     }
@@ -433,5 +443,63 @@ Test(enumerated, mudi_gives_training_the_best_host_and_inference_the_least_share
     }
     cr_log_info("%d passes, %d guests with a choice", w.n_looks, w.n_telling);
     cr_assert_gt(w.n_telling, ROUNDS / 2);
+    gsl_rng_free(rng);
+}
+
+/* Lucid. A job that finds no place of its own joins the longest-running of those it may join: as
+ * wide, alone on its cards, a measured pair, memory for both and some left, and the joiner's
+ * estimate no more than twice the other's. */
+static bool may_join(const struct job_table *t, const struct plan *plan, int job, int host)
+{
+    const int32_t a = plan->rules.pair_id[t->workload[job]],
+                  b = plan->rules.pair_id[t->workload[host]];
+    const bool measured = a >= 0 && b >= 0 && !isnan(pairs_speed(plan->rules.pairs, a, b));
+    return measured && width(t, job) == width(t, host) &&
+           t->gpu_mem_mib[job] + t->gpu_mem_mib[host] < 1000 &&
+           t->duration_us[job] <= 2 * t->duration_us[host];
+}
+
+static void lucid_joins_the_first_it_may(struct watch *w, const struct world *before,
+                                         const struct view *v, const struct plan *plan)
+{
+    const struct job_table *t = v->jobs;
+    const struct world after = world_of(w, plan);
+    for (int j = 0; j < t->n_jobs; j++) {
+        const bool joined = before->waits[j] && !after.waits[j] && company(plan, j) >= 0 &&
+                            w->order[j] > w->order[company(plan, j)];
+        if (joined) {
+            cr_assert(may_join(t, plan, j, company(plan, j)), "job %d beside %d", j,
+                      company(plan, j));
+            cr_assert(!job_fits(&after, t, j), "job %d shares and needs not", j);
+        }
+        for (int h = 0; h < t->n_jobs && (joined || after.waits[j]); h++) {
+            if (!after.here[h] || after.waits[h] || company(plan, h) >= 0 ||
+                !may_join(t, plan, j, h))
+                continue;
+            w->n_telling += joined;
+            cr_assert(joined && w->order[company(plan, j)] < w->order[h],
+                      "job %d could be beside %d, and %s", j, h, joined ? "is not" : "waits");
+        }
+    }
+}
+
+Test(enumerated, lucid_packs_whom_it_may_and_with_the_longest_running)
+{
+    static const char *const pairs[] = {"xx", "xy", "xz", "yy", "yz", "zz"};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct watch w = {.look = lucid_joins_the_first_it_may};
+    for (int round = 0; round < 5 * ROUNDS; round++) {
+        struct lab l;
+        draw(&l, rng, 2, 1);
+        l.truth = TRUTH_TABLE;
+        for (int i = 0; i < 6; i++)
+            if (i == round % 6 || gsl_rng_uniform_int(rng, 3) > 0)
+                cr_assert_eq(pairs_add(&l.pairs, pairs[i], 1, pairs[i] + 1, 1, .6, .6, NULL),
+                             ST_OK);
+        watch_run(&l, &w, "lucid", "lucid.estimate=oracle");
+        lab_free(&l);
+    }
+    cr_log_info("%d passes, %d choices of a partner", w.n_looks, w.n_telling);
+    cr_assert_gt(w.n_telling, ROUNDS);
     gsl_rng_free(rng);
 }
