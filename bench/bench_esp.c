@@ -11,7 +11,6 @@
  * saves, than the one before. Without prices nothing is bounded but by 0, so the gap says nothing.
  */
 #include "core/base/rng.h"
-#include "core/elastico/pds.h"
 #include "tests/esp_lab.h"
 
 #include <stdio.h>
@@ -110,10 +109,7 @@ static void bench(int n, int n_seeds)
     memset(&cold, 0, sizeof cold);
     memset(&warm, 0, sizeof warm);
     memset(&greedy, 0, sizeof greedy);
-    struct esp_config config;
-    struct pds_config settings;
-    param_defaults(&(struct param_group){"elastico", pds_params, &settings});
-    config = settings.esp;
+    const struct esp_config config = lab_esp_config();
     const struct lab_shape shape = {
         .n_jobs = n, .n_options = 8, .one_fraction = true, .least = 0.1, .most = 0.9};
     for (int seed = 0; seed < n_seeds; seed++) {

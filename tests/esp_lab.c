@@ -1,8 +1,17 @@
 #include "tests/esp_lab.h"
 
+#include "core/elastico/pds.h"
+
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
+
+struct esp_config lab_esp_config(void)
+{
+    struct pds_config config;
+    param_defaults(&(struct param_group){"elastico", pds_params, &config});
+    return config.esp;
+}
 
 static double between(gsl_rng *rng, double low, double high)
 {

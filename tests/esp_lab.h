@@ -27,6 +27,9 @@ void lab_families_make(struct lab_families *f, gsl_rng *rng);
 /* A catalog's first workloads, each at one length: the non-dominated configurations. */
 void lab_families_take(struct lab_families *f, const struct profiles *p);
 
+/* elastico's defaults. */
+struct esp_config lab_esp_config(void);
+
 struct lab_shape {
     int n_jobs, n_options; /* a job has its workload's fastest configuration, and at most
                               n_options - 1 others, at random */

@@ -13,13 +13,6 @@
 
 TestSuite(esp, .fini = abort_on_leak, .timeout = 120);
 
-static struct esp_config by_default(void)
-{
-    struct esp_config config;
-    param_defaults(&(struct param_group){"esp", esp_params, &config});
-    return config;
-}
-
 static struct esp room_for(const struct choice_problem *p, struct arena *a)
 {
     struct esp e;
@@ -135,7 +128,7 @@ Test(esp, bound_optimum_and_score_are_in_this_order_and_what_can_fit_does)
         const double optimum = by_exhaustive_search(&t.p);
         struct arena a = {0};
         struct esp e = room_for(&t.p, &a);
-        struct esp_config config = by_default();
+        struct esp_config config = lab_esp_config();
         struct esp_result result;
         for (config.step = ESP_STEP_MIX; config.step <= ESP_STEP_SQRT; config.step++)
             for (int start = 0; start < N_STARTS; start++) {
@@ -204,7 +197,7 @@ static void gaps_say(struct gaps *g, const char *what)
 static void check_small_gaps(const struct lab_shape *shape, const char *what)
 {
     struct lab_families families = catalog_families();
-    struct esp_config config = by_default();
+    struct esp_config config = lab_esp_config();
     struct gaps priced = {0}, greedy = {0};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         gsl_rng *rng = rng_stream(seed, "test_esp");
@@ -268,7 +261,7 @@ Test(esp, from_the_last_prices_five_iterations_keep_up_with_jobs_that_come_and_g
 {
     enum { CHAINS = 10, PASSES = SEEDS / CHAINS, GONE = 5, ALL = JOBS + PASSES * GONE };
     struct lab_families families = catalog_families();
-    const struct esp_config config = by_default();
+    const struct esp_config config = lab_esp_config();
     struct lab_shape shape = shape_50;
     shape.n_jobs = ALL;
     shape.most = 0.5;
@@ -311,7 +304,7 @@ Test(esp, from_the_last_prices_five_iterations_keep_up_with_jobs_that_come_and_g
 Test(esp, a_second_look_at_the_same_jobs_is_no_worse)
 {
     struct lab_families families = catalog_families();
-    const struct esp_config config = by_default();
+    const struct esp_config config = lab_esp_config();
     for (uint64_t seed = 0; seed < 50; seed++) {
         gsl_rng *rng = rng_stream(seed, "test_esp");
         struct arena a = {0};
@@ -358,7 +351,7 @@ static double loss_of(const struct choice_problem *p, int32_t option)
 Test(esp, after_the_load_halves_every_job_that_was_made_slower_runs_at_full_speed_again)
 {
     struct lab_families families = catalog_families();
-    const struct esp_config config = by_default();
+    const struct esp_config config = lab_esp_config();
     int n_slow = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         gsl_rng *rng = rng_stream(seed, "test_esp");
@@ -389,7 +382,7 @@ Test(esp, after_the_load_halves_every_job_that_was_made_slower_runs_at_full_spee
 Test(esp, after_a_tenth_has_left_the_others_take_its_room)
 {
     struct lab_families families = catalog_families();
-    const struct esp_config config = by_default();
+    const struct esp_config config = lab_esp_config();
     struct lab_shape shape = shape_50;
     shape.most = 0.5;
     struct gaps gaps = {0};

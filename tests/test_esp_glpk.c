@@ -32,12 +32,11 @@ static void check_one(struct tally *t, const struct choice_problem *p, bool exac
 {
     struct arena a = {0};
     struct esp e;
-    struct esp_config config;
+    const struct esp_config config = lab_esp_config();
     struct esp_result result;
     double price[LAB_RES];
     const double optimum = exact ? glpk_exact(p) : glpk_relaxed(p);
     cr_assert(!isnan(optimum), "seed %d: GLPK failed", seed);
-    param_defaults(&(struct param_group){"esp", esp_params, &config});
     cr_assert(esp_init(&e, p->n_jobs, p->begin[p->n_jobs], p->n_rows, &a));
     esp_solve(&e, p, &config, false, price, &result);
     cr_assert_eq(result.feasible, isfinite(optimum), "seed %d: optimum %g", seed, optimum);
