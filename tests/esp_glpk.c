@@ -63,7 +63,7 @@ double glpk_relaxed(const struct choice_problem *p)
     return z;
 }
 
-double glpk_exact(const struct choice_problem *p, double limit_s)
+double glpk_exact(const struct choice_problem *p)
 {
     glp_prob *g = make(p);
     double z = relax(g);
@@ -71,8 +71,12 @@ double glpk_exact(const struct choice_problem *p, double limit_s)
         glp_iocp how;
         glp_init_iocp(&how);
         how.msg_lev = GLP_MSG_OFF;
-        how.tm_lim = (int)(limit_s * 1000);
+        how.mir_cuts = how.gmi_cuts = how.cov_cuts = GLP_ON;
+        how.br_tech = GLP_BR_PCH;
+        how.bt_tech = GLP_BT_BPH;
+        glp_term_out(GLP_OFF); /* cuts print whatever msg_lev says */
         int rc = glp_intopt(g, &how), end = glp_mip_status(g);
+        glp_term_out(GLP_ON);
         z = rc != 0 ? NAN : end == GLP_OPT ? glp_mip_obj_val(g) : INFINITY;
     }
     glp_delete_prob(g);

@@ -1,10 +1,17 @@
 #include "tests/esp_lab.h"
 
+#include "core/elastico/pds.h"
+
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+struct esp_config lab_esp_config(void)
+{
+    struct pds_config config;
+    param_defaults(&(struct param_group){"elastico", pds_params, &config});
+    return config.esp;
+}
 
 static double between(gsl_rng *rng, double low, double high)
 {
@@ -61,79 +68,35 @@ void lab_families_make(struct lab_families *f, gsl_rng *rng)
 {
     f->n = LAB_FAMILIES;
     for (int i = 0; i < f->n; i++) {
-        snprintf(f->family[i].name, sizeof f->family[i].name, "family %d", i);
         (i < 8 ? make_training : make_inference)(&f->family[i], rng);
     }
 }
 
-static bool dominated(const struct lab_family *f, int i)
+/* A workload's configurations at the length it has by default that run, and are not dominated. */
+static void take_workload(struct lab_family *f, const struct profiles *p, int32_t workload)
 {
-    for (int k = 0; k < f->n; k++) {
-        bool no_worse = f->rate[k] >= f->rate[i], equal = f->rate[k] == f->rate[i];
-        for (int r = 0; r < LAB_RES; r++) {
-            no_worse = no_worse && f->need[k][r] <= f->need[i][r];
-            equal = equal && f->need[k][r] == f->need[i][r];
-        }
-        if (no_worse && (!equal || k < i))
-            return true;
+    const struct workloads *w = p->w;
+    const int32_t length = config_index(w, w->initial[workload], KNOB_SL);
+    int32_t config[LAB_CONFIGS], n = 0;
+    for (int32_t c = w->config_begin[workload]; c < w->config_begin[workload + 1]; c++)
+        if (config_index(w, c, KNOB_SL) == length && p->m.rate[c] > 0)
+            config[n++] = c;
+    f->n = profile_frontier(p, CARD_REFERENCE, config, n, -1);
+    for (int i = 0; i < f->n; i++) {
+        const int32_t row = profile_row(p, config[i], CARD_REFERENCE);
+        f->rate[i] = p->m.rate[row];
+        f->need[i][0] = p->fb_mib[config[i]] / 1024.;
+        f->need[i][1] = p->m.cpu[row];
+        f->need[i][2] = p->m.ram_mib[row] / 1024;
+        f->need[i][3] = p->m.sm[row];
     }
-    return false;
 }
 
-static void keep_frontier(struct lab_family *f)
+void lab_families_take(struct lab_families *f, const struct profiles *p)
 {
-    bool drop[LAB_CONFIGS];
+    f->n = p->w->n < LAB_FAMILIES ? p->w->n : LAB_FAMILIES;
     for (int i = 0; i < f->n; i++)
-        drop[i] = dominated(f, i);
-    int n = 0;
-    for (int i = 0; i < f->n; i++)
-        if (!drop[i]) {
-            f->rate[n] = f->rate[i];
-            memcpy(f->need[n++], f->need[i], sizeof f->need[i]);
-        }
-    f->n = n;
-}
-
-/* Fields of a line, split in place at commas; returns how many. */
-static int split(char *line, char **field, int max)
-{
-    int n = 0;
-    for (char *at = line; at != NULL && n < max; n++)
-        field[n] = strsep(&at, ",\n");
-    return n;
-}
-
-bool lab_families_read(struct lab_families *f, const char *path)
-{
-    enum { WORKLOAD = 0, RATE = 8, MEM = 9, SM = 10, CPU = 15, RAM = 16, FIELDS = 18 };
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    char line[1024], *field[FIELDS];
-    f->n = 0;
-    bool fine = fgets(line, sizeof line, file) != NULL; /* the header */
-    while (fine && fgets(line, sizeof line, file) != NULL) {
-        fine = split(line, field, FIELDS) == FIELDS;
-        if (!fine)
-            break;
-        struct lab_family *last = &f->family[f->n > 0 ? f->n - 1 : 0];
-        if (f->n == 0 || strcmp(last->name, field[WORKLOAD]) != 0) {
-            fine = f->n < LAB_FAMILIES;
-            if (!fine)
-                break;
-            last = &f->family[f->n++];
-            last->n = 0;
-            snprintf(last->name, sizeof last->name, "%s", field[WORKLOAD]);
-        }
-        const int column[LAB_RES] = {MEM, CPU, RAM, SM};
-        for (int r = 0; r < LAB_RES; r++)
-            last->need[last->n][r] = atof(field[column[r]]);
-        last->rate[last->n++] = atof(field[RATE]);
-    }
-    fclose(file);
-    for (int i = 0; i < f->n; i++)
-        keep_frontier(&f->family[i]);
-    return fine && f->n == LAB_FAMILIES;
+        take_workload(&f->family[i], p, i);
 }
 
 static int fastest(const struct lab_family *f)

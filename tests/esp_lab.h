@@ -2,11 +2,12 @@
  *
  * A workload is a family of configurations: a rate, and four demands (GPU memory GiB, cores, host
  * memory GiB, SM active). Families are made up from ranges like those of the paper's Table 2, or
- * read from a table of profiles. */
+ * are those of a catalog. */
 #ifndef COLOSIM_TESTS_ESP_LAB_H
 #define COLOSIM_TESTS_ESP_LAB_H
 
 #include "core/elastico/esp.h"
+#include "core/elastico/profile.h"
 
 #include <gsl/gsl_rng.h>
 
@@ -15,7 +16,6 @@ enum { LAB_RES = 4, LAB_FAMILIES = 12, LAB_CONFIGS = 200 };
 struct lab_families {
     int n;
     struct lab_family {
-        char name[32];
         int n;
         double rate[LAB_CONFIGS], need[LAB_CONFIGS][LAB_RES];
     } family[LAB_FAMILIES];
@@ -24,9 +24,11 @@ struct lab_families {
 /* Twelve families, eight like training (5 batch sizes x CK x AMP) and four like inference (2 batch
  * sizes x PC x 5 MU). */
 void lab_families_make(struct lab_families *f, gsl_rng *rng);
-/* Of data/calib/profiles_768.csv the non-dominated configurations. False where it is not as
- * expected. */
-bool lab_families_read(struct lab_families *f, const char *path);
+/* A catalog's first workloads, each at one length: the non-dominated configurations. */
+void lab_families_take(struct lab_families *f, const struct profiles *p);
+
+/* elastico's defaults. */
+struct esp_config lab_esp_config(void);
 
 struct lab_shape {
     int n_jobs, n_options; /* a job has its workload's fastest configuration, and at most

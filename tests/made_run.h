@@ -92,8 +92,10 @@ static inline void made_log(struct run_log *l)
 {
     /* a on node 0 card 0; b on all four cards; the two fractions beside each other on one card */
     const struct span span[] = {
-        {us_of_s(-2), 3250000, 2, 1, 0, 1, 1, SPAN_RUN}, {us_of_s(-1), 4000000, 3, 1, 0, 1, 1, SPAN_RUN},
-        {0, 10000000, 0, 0, 0, 1, 1, SPAN_RUN},          {10000000, 20500000, 1, 0, 0, 2, 1, SPAN_RUN},
+        {us_of_s(-2), 3250000, 2, 1, 0, 1, 1, SPAN_RUN},
+        {us_of_s(-1), 4000000, 3, 1, 0, 1, 1, SPAN_RUN},
+        {0, 10000000, 0, 0, 0, 1, 1, SPAN_RUN},
+        {10000000, 20500000, 1, 0, 0, 2, 1, SPAN_RUN},
         {10000000, 20500000, 1, 1, 0, 2, 1, SPAN_RUN},
     };
     const struct sample sample[] = {{-2000000, 1.5, 0, 2}, {9250000, 4, 1, 1}};

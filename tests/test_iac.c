@@ -221,6 +221,56 @@ Test(iac, predictions_equal_a_straightforward_reference_to_1e_6)
     gsl_rng_free(rng);
 }
 
+/* Makes a network read i's numbers where it read j's. */
+static void swap_blocks(struct dense_net *net, bool extras)
+{
+    struct dense_layer first = dense_layer(net, 0);
+    for (int32_t k = 0; k < first.n_out; k++) {
+        double *w = first.weight + k * first.n_in;
+        for (int32_t f = 0; f < IAC_SIDE + (extras ? IAC_EXTRAS : 0); f++) {
+            const int32_t i = f < IAC_SIDE ? f : IAC_FEATURES + f - IAC_SIDE;
+            const int32_t j = f < IAC_SIDE ? IAC_SIDE + f : i + IAC_EXTRAS;
+            double keep = w[i];
+            w[i] = w[j];
+            w[j] = keep;
+        }
+    }
+}
+
+Test(iac, with_the_blocks_of_its_weights_swapped_a_network_answers_for_the_other_role)
+{
+    enum { SIDES = 12, N = SIDES * SIDES };
+    struct error err;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int extras = 0; extras < 2; extras++) {
+        struct iac_model m = random_model(rng, extras, 1);
+        struct iac_side side[SIDES];
+        struct iac_pair pair[N], turned[N];
+        double as_asked[N], swapped[N];
+        int n_above = 0;
+        for (int i = 0; i < SIDES; i++)
+            side[i] = random_side(rng);
+        for (int i = 0; i < N; i++) {
+            pair[i] = (struct iac_pair){i / SIDES, i % SIDES};
+            turned[i] = (struct iac_pair){i % SIDES, i / SIDES};
+        }
+        struct iac_reader reader;
+        cr_assert_eq(iac_reader_init(&reader, &m, &err), ST_OK);
+        iac_predict(&reader, side, N, pair, as_asked, NULL);
+        swap_blocks(&m.net[0], extras);
+        cr_assert_eq(iac_fold(&m, &err), ST_OK);
+        iac_predict(&reader, side, N, turned, swapped, NULL);
+        for (int i = 0; i < N; i++) {
+            cr_assert_float_eq(as_asked[i], swapped[i], 1.5e-6, "both rounded to 1e-6");
+            n_above += as_asked[i] > 1;
+        }
+        cr_assert_gt(n_above, N / 10);
+        iac_reader_free(&reader);
+        iac_model_free(&m);
+    }
+    gsl_rng_free(rng);
+}
+
 Test(iac, a_linear_model_is_an_exponential_and_never_below_1)
 {
     struct error err;

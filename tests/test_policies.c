@@ -259,3 +259,9 @@ Test(policies, the_registry_is_sorted_and_every_setting_has_a_unit_and_a_text)
     }
     cr_assert_null(policy_find("fifoo"));
 }
+
+Test(policies, every_setting_of_volcano_names_its_source)
+{
+    for (const struct param *p = policy_find("volcano")->params; p->name != NULL; p++)
+        cr_assert_eq(p->doc[strlen(p->doc) - 1], ']', "%s: %s", p->name, p->doc);
+}

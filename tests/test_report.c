@@ -14,15 +14,26 @@ Test(report, numbers_have_about_six_digits_and_no_exponent)
         double value;
         const char *want;
     } row[] = {
-        {NAN, "-"},          {INFINITY, "-"},          {0, "0"},
-        {-0.0, "0"},         {-0.00001, "0"},          {55, "55"},
-        {99.1, "99.1"},      {234.0 / 11, "21.2727"},  {1.0 / 3, "0.3333"},
-        {1234.5678, "1234.57"}, {123456.789, "123457"}, {12345678.9, "12345679"},
-        {100, "100"},        {1200, "1200"},           {-3.25, "-3.25"},
+        {NAN, "-"},
+        {INFINITY, "-"},
+        {0, "0"},
+        {-0.0, "0"},
+        {-0.00001, "0"},
+        {55, "55"},
+        {99.1, "99.1"},
+        {234.0 / 11, "21.2727"},
+        {1.0 / 3, "0.3333"},
+        {1234.5678, "1234.57"},
+        {123456.789, "123457"},
+        {12345678.9, "12345679"},
+        {100, "100"},
+        {1200, "1200"},
+        {-3.25, "-3.25"},
     };
     char buffer[32];
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        cr_assert_str_eq(report_number(row[i].value, buffer), row[i].want, "row %zu: %s", i, buffer);
+        cr_assert_str_eq(report_number(row[i].value, buffer), row[i].want, "row %zu: %s", i,
+                         buffer);
 }
 
 static struct summary made_summary(const char *name, const char *db)
@@ -70,7 +81,8 @@ Test(report, an_interrupted_run_says_how_far_it_came)
     struct printing p;
     s.status = "interrupted";
     report_run(printing_start(&p), &s);
-    expect_in(printing_end(&p), "x: policy made, seed 7, interrupted at 20.5 s of simulated time\n");
+    expect_in(printing_end(&p),
+              "x: policy made, seed 7, interrupted at 20.5 s of simulated time\n");
     free(p.text);
     summary_free(&s);
 }
@@ -125,8 +137,10 @@ Test(report, compare_averages_seeds_and_relates_to_the_first_policy)
 {
     /* fifo: (100 + 300) / 2 = 200; sjf: 150, 0.75 of it; the interrupted run counts nowhere */
     struct summary run[] = {
-        compared_run("f1", "fifo", 100, 0.5), compared_run("s1", "sjf", 150, NAN),
-        compared_run("f2", "fifo", 300, 0.7), compared_run("s2", "sjf", 1, 1),
+        compared_run("f1", "fifo", 100, 0.5),
+        compared_run("s1", "sjf", 150, NAN),
+        compared_run("f2", "fifo", 300, 0.7),
+        compared_run("s2", "sjf", 1, 1),
     };
     struct printing p;
     run[3].status = "interrupted";
@@ -156,7 +170,8 @@ Test(report, the_list_has_one_line_a_run)
     report_list(printing_start(&p), run, 2);
     cr_assert_str_eq(
         printing_end(&p),
-        "run                   policy           seed  status       completed   mean JCT s  created\n"
+        "run                   policy           seed  status       completed   mean JCT s  "
+        "created\n"
         "a-long-name-of-a-run  fifo                0  complete            11      21.2727  "
         "2024-05-06T07:08:09Z\n"
         "b                     easy-backfill       0  interrupted          -            -  -\n");

@@ -329,8 +329,8 @@ static void grow(struct made_run *m, size_t n)
     struct run_log *l = &m->result.log;
     cr_assert(ARRAY_GROW(l->span, l->span_capacity, l->n_spans + n));
     for (size_t i = 0; i < n; i++)
-        l->span[l->n_spans++] =
-            (struct span){(int64_t)i * 1000000, (int64_t)i * 1000000 + 500000, 0, 0, 0, 1, 1, SPAN_RUN};
+        l->span[l->n_spans++] = (struct span){
+            (int64_t)i * 1000000, (int64_t)i * 1000000 + 500000, 0, 0, 0, 1, 1, SPAN_RUN};
 }
 
 Test(store, on_a_full_disk_nothing_of_the_run_is_stored_and_earlier_ones_stay)

@@ -174,11 +174,22 @@ static enum status drop(struct table *t, int32_t field, const char *reason, bool
     return ST_OK;
 }
 
+/* Whether to go on. */
+static enum status heed(const struct table *t, struct error *err)
+{
+    const volatile sig_atomic_t *stop = t->im->options->stop;
+    if (stop != NULL && *stop)
+        return fail(err, ST_INTERRUPTED, "interrupted while %s was read; nothing was run",
+                    t->lines.name);
+    return ST_OK;
+}
+
 enum status table_next(struct table *t, void *target, bool *more, struct error *err)
 {
     struct trace *trace = t->im->trace;
     struct fault fault;
     for (;;) {
+        TRY(heed(t, err));
         TRY(csv_next(&t->row, &t->lines, more, err));
         if (!*more)
             return table_end(t, err);
@@ -228,6 +239,7 @@ static enum status keep_again(struct table *t, const struct seen_row *first, uin
 static enum status keep(struct table *t, const struct job_row *whole, const struct job_row *part,
                         int n_parts, struct error *err)
 {
+    TRY(heed(t, err)); /* where a format finds its rows by itself */
     struct trace *trace = t->im->trace;
     struct seen *s = &t->im->seen;
     uint64_t said = row_said(whole);

@@ -11,6 +11,7 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/job.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 enum trace_duration { DURATION_AS_GIVEN, DURATION_MINUS_WAIT };
@@ -36,9 +37,10 @@ struct trace_options {
     enum trace_duration duration;
     enum trace_batch batch;
     int32_t node_gpus; /* a job of more GPUs in all is cut into instances of so many; 0 is 8 */
-    bool assign; /* give jobs what the trace does not say about them (assign.h) */
+    bool assign;       /* give jobs what the trace does not say about them (assign.h) */
     uint64_t assign_seed;
-    double infer_frac, min_rate_frac; /* of what is assigned */
+    double infer_frac, min_rate_frac;  /* of what is assigned */
+    const volatile sig_atomic_t *stop; /* non-zero: ST_INTERRUPTED at the next row; NULL: never */
 };
 
 /* Why rows were dropped: one line of the account. Lines are kept up to a limit, counts always. */
@@ -74,7 +76,7 @@ struct import_report {
 struct trace {
     struct job_table jobs; /* closed */
     struct import_report report;
-    uint64_t hash;           /* of the decompressed bytes of all files, in the order read */
+    uint64_t hash; /* of the decompressed bytes of all files, in the order read; 0: none */
     struct node_spec *nodes; /* (n_nodes) the cluster the files describe (a PAI machine table) */
     int32_t n_nodes;
     double clock_hour_at_0; /* hour of the week at t = 0, Monday 00:00 is 0; NAN where not known */

@@ -43,10 +43,7 @@ char *arena_text(struct arena *a, const char *bytes, size_t n)
     return copy;
 }
 
-struct arena_mark arena_mark(const struct arena *a)
-{
-    return (struct arena_mark){a->top, a->used};
-}
+struct arena_mark arena_mark(const struct arena *a) { return (struct arena_mark){a->top, a->used}; }
 
 void arena_reset(struct arena *a, struct arena_mark mark)
 {
@@ -58,10 +55,7 @@ void arena_reset(struct arena *a, struct arena_mark mark)
     a->used = mark.used;
 }
 
-void arena_free(struct arena *a)
-{
-    arena_reset(a, (struct arena_mark){NULL, 0});
-}
+void arena_free(struct arena *a) { arena_reset(a, (struct arena_mark){NULL, 0}); }
 
 bool array_grow(void **array, size_t *capacity, size_t want, size_t size)
 {

@@ -12,13 +12,13 @@
 struct names {
     int32_t n;
     size_t capacity;
-    size_t *end;   /* (n) end of each name in bytes, NUL included */
-    char *bytes;   /* every name followed by a NUL, in order of id */
+    size_t *end; /* (n) end of each name in bytes, NUL included */
+    char *bytes; /* every name followed by a NUL, in order of id */
     size_t bytes_capacity;
     struct names_slot {
         int32_t id; /* -1 for none */
         uint32_t hash;
-    } *slot; /* (n_slots) open addressing */
+    } * slot; /* (n_slots) open addressing */
     size_t n_slots;
 };
 

@@ -15,19 +15,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum param_type { PARAM_TYPE_BOOL, PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_TEXT, PARAM_TYPE_CHOICE };
+enum param_type {
+    PARAM_TYPE_BOOL,
+    PARAM_TYPE_INT,
+    PARAM_TYPE_REAL,
+    PARAM_TYPE_TEXT,
+    PARAM_TYPE_CHOICE
+};
 
 struct param {
     const char *name;
     const char *unit; /* "s", "GPU-s", "jobs"; "1" for a pure number, "" for text, choice, bool */
     enum param_type type;
     size_t offset;
-    double initial, min, max;    /* numbers and bool; the index for a choice */
-    const char *initial_text;    /* text; NULL for none */
-    const char *const *choices;  /* NULL-terminated; the field is an int, the index */
-    const char *doc;             /* one line; ends with its source in brackets where there is one */
+    double initial, min, max;   /* numbers and bool; the index for a choice */
+    const char *initial_text;   /* text; NULL for none */
+    const char *const *choices; /* NULL-terminated; the field is an int, the index */
+    const char *doc;            /* one line; ends with its source in brackets where there is one */
 };
 
+// clang-format off
 /* Field types: bool, int64_t, double, const char *, int. Sorted by name inside a table. */
 #define PARAM_BOOL(type_, field_, initial_, doc_)                                                  \
     {#field_, "", PARAM_TYPE_BOOL, offsetof(type_, field_), initial_, 0, 1, NULL, NULL, doc_}
@@ -42,6 +49,7 @@ struct param {
     {#field_, "", PARAM_TYPE_CHOICE, offsetof(type_, field_), initial_, 0, 0, NULL, choices_, doc_}
 #define PARAM_END                                                                                  \
     {NULL, NULL, PARAM_TYPE_BOOL, 0, 0, 0, 0, NULL, NULL, NULL}
+// clang-format on
 
 struct param_group {
     const char *prefix;
@@ -73,7 +81,7 @@ const char *param_text(const struct param *param, const void *config, char buffe
 /* The same of its default. */
 const char *param_initial(const struct param *param, char buffer[64]);
 
-/* What may stand there, in words: "true or false", "0 to 1", "1 s or more", "off, auto or strict". */
+/* What may stand there, in words: "true or false", "0 to 1", "1 s or more", "off or strict". */
 const char *param_range(const struct param *param, char buffer[256]);
 
 /* "seed" -> the full key with its prefix, written to buffer. */

@@ -29,7 +29,4 @@ void fail_in(struct error *err, const char *format, ...)
         snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", inner);
 }
 
-enum status fail_memory(struct error *err)
-{
-    return fail(err, ST_OUTPUT, "out of memory");
-}
+enum status fail_memory(struct error *err) { return fail(err, ST_OUTPUT, "out of memory"); }

@@ -7,7 +7,7 @@
 #ifndef COLOSIM_STATUS_H
 #define COLOSIM_STATUS_H
 
-#define MUST_USE __attribute__((warn_unused_result))
+#define MUST_USE                 __attribute__((warn_unused_result))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
 enum status {
@@ -26,8 +26,7 @@ struct error {
 };
 
 /* Writes the text and returns the status, so that failing is one line. err may be NULL. */
-enum status fail(struct error *err, enum status status, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+enum status fail(struct error *err, enum status status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Puts "WHERE: " before the text that is there. */
 void fail_in(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -13,10 +13,7 @@ struct decimal {
     int exponent;
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static bool read_decimal(const char *text, size_t length, struct decimal *out)
 {

@@ -11,20 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define US_PER_S INT64_C(1000000)
+#define US_PER_S   INT64_C(1000000)
 #define TIME_NEVER INT64_MAX
 /* Times beyond this (about 31,700 years) are refused when read, so that sums cannot overflow. */
 #define TIME_LIMIT_US INT64_C(1000000000000000000)
 
-static inline double s_of_us(int64_t us)
-{
-    return (double)us / 1e6;
-}
+static inline double s_of_us(int64_t us) { return (double)us / 1e6; }
 
-static inline int64_t us_of_s(double s)
-{
-    return llround(s * 1e6);
-}
+static inline int64_t us_of_s(double s) { return llround(s * 1e6); }
 
 /* A decimal number (sign, digits, point, exponent; blanks around it allowed) times 10^shift as an
  * integer, rounded half away from zero: shift 6 reads seconds as microseconds exactly. False when

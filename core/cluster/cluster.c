@@ -10,14 +10,25 @@
 
 enum { MAX_NODES = 1 << 24, MAX_CARDS = 1 << 26 };
 
+// clang-format off
 #define NODE_COLUMNS(X)                                                                            \
     X(node_type)                                                                                   \
     X(node_pool)                                                                                   \
-    X(node_gpu_milli) X(node_cpu_milli) X(node_mem_mib) X(gpu_free_milli) X(cpu_free_milli)        \
-        X(mem_free_mib) X(cards_free)
+    X(node_gpu_milli)                                                                              \
+    X(node_cpu_milli)                                                                              \
+    X(node_mem_mib)                                                                                \
+    X(gpu_free_milli)                                                                              \
+    X(cpu_free_milli)                                                                              \
+    X(mem_free_mib)                                                                                \
+    X(cards_free)
 #define CARD_COLUMNS(X)                                                                            \
     X(card_node)                                                                                   \
-    X(card_gpu_mem_mib) X(card_free_milli) X(card_mem_free_mib) X(card_n_jobs) X(card_seat)
+    X(card_gpu_mem_mib)                                                                            \
+    X(card_free_milli)                                                                             \
+    X(card_mem_free_mib)                                                                           \
+    X(card_n_jobs)                                                                                 \
+    X(card_seat)
+// clang-format on
 
 void node_specs_free(struct node_spec *nodes, int32_t n)
 {

@@ -1,5 +1,7 @@
 #include "core/elastico/esp.h"
 
+#include "core/elastico/exchange.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +15,8 @@
 #define GAIN_FRAC    1e-3
 #define THETA_SHRINK 0.6
 enum { FAILURES = 5 };
+
+enum { FEW = 64 }; /* jobs; another repair costs little */
 
 enum { REPAIR_FIRST = 8 }; /* the iteration of the first repair; later ones at twice the last */
 
@@ -127,6 +131,15 @@ static void repair_best(struct search *a)
     repair(a);
 }
 
+/* What jobs would choose for themselves: the greedy choice. Where jobs are few it may be better. */
+static void repair_free(struct search *a)
+{
+    static const double none[CHOICE_RES_MAX] = {0};
+    struct esp *e = a->e;
+    choice_at_prices(&e->set, none, &e->tried);
+    keep_better(a, repair_run(&e->repair, &e->set, none, &e->tried));
+}
+
 static void repair_mix(struct search *a)
 {
     if (!a->e->mix.full) {
@@ -151,8 +164,8 @@ static void repair_current(struct search *a)
     repair(a);
 }
 
-/* The last resorts where no choice was found that fits: each that is kept in the mixture, then the
- * minimum footprint. */
+/* The last resorts where no choice was found that fits: each that is kept in the mixture, if need
+ * be with pairs of moves, then the minimum footprint. */
 static void repair_all(struct search *a)
 {
     struct esp *e = a->e;
@@ -161,6 +174,8 @@ static void repair_all(struct search *a)
                (size_t)e->set.p->n_jobs * sizeof *e->tried.option);
         choice_measure(&e->set, &e->tried);
         repair(a);
+        if (!a->result->feasible && !impossible(a) && exchange_run(&e->set, &e->tried))
+            repair(a);
     }
     if (!a->result->feasible)
         keep_better(a, repair_from_footprint(&e->repair, &e->set, a->best_price, &e->tried));
@@ -302,6 +317,8 @@ static void search(struct search *a, bool warm)
         repair_mix(a);
     if (!close_enough(a))
         repair_best(a);
+    if (!close_enough(a) && a->e->set.p->n_jobs <= FEW)
+        repair_free(a);
     repair_all(a);
 }
 

@@ -53,15 +53,16 @@ struct packing {
     const int32_t *pair_id;
 };
 
-/* priority: see packing_find. The config and the clusters must outlive it. */
+/* The config and the clusters must outlive it. */
 enum status packing_init(struct packing *p, const struct packing_config *config,
                          const struct vcs *vcs, const struct view *v,
                          const struct place_rules *rules, struct arena *arena,
                          struct error *err) MUST_USE;
 /* The job started alone: others may join it. */
 void packing_alone(struct packing *p, const struct job_table *t, int32_t job);
-/* Starts the job beside another. False where there is none that it may join. Sets plan->failed when
- * memory is out. O(running jobs of its cluster with as many GPUs, alone on them). */
+/* Starts the job beside another; priority (n_jobs) is estimated GPU time. False where there is none
+ * that it may join. Sets plan->failed when memory is out. O(running jobs of its cluster with as
+ * many GPUs, alone on them). */
 bool packing_join(struct packing *p, const struct view *v, struct plan *plan,
                   const int64_t *priority, int32_t job);
 /* The job ended: its mate has the GPUs alone. */

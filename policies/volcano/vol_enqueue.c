@@ -15,7 +15,9 @@ bool vol_overcommit_admits(double factor, const struct amounts *total, const str
     return amounts_allowed(inqueue, min, &room);
 }
 
-bool vol_proportion_admits(const struct vol_queue *q, const struct amounts *min)
+/* The proportion gate: an open queue stays within what it may have, counting what it holds within
+ * its groups' minima, what they have reserved beyond that, and the minimum asked for. */
+static bool proportion_admits(const struct vol_queue *q, const struct amounts *min)
 {
     struct amounts has = q->allocated;
     amounts_add(&has, &q->inqueue, 1);
@@ -33,8 +35,7 @@ static enum vote vote_of(const struct vol_state *s, enum vol_plugin plugin, int3
                    ? PERMIT
                    : REJECT;
     case VOL_PROPORTION:
-        return vol_proportion_admits(&s->queue[shape->queue], &shape->min_resources) ? PERMIT
-                                                                                     : REJECT;
+        return proportion_admits(&s->queue[shape->queue], &shape->min_resources) ? PERMIT : REJECT;
     case VOL_EXTENDER: return s->config->veto(s->config->veto_context, job) ? REJECT : ABSTAIN;
     case VOL_PRIORITY:
     case VOL_GANG:

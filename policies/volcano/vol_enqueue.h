@@ -11,9 +11,6 @@
  * factor x total - used, in what is asked for. A factor below 1 is 1.2. */
 bool vol_overcommit_admits(double factor, const struct amounts *total, const struct amounts *used,
                            const struct amounts *inqueue, const struct amounts *min);
-/* The proportion gate: an open queue stays within what it may have, counting what it holds within
- * its groups' minima, what they have reserved beyond that, and the minimum asked for. */
-bool vol_proportion_admits(const struct vol_queue *q, const struct amounts *min);
 
 /* Cost O(shapes + admitted x log shapes + queues x admitted). */
 void vol_enqueue(struct vol_state *s);

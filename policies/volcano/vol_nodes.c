@@ -37,7 +37,7 @@ void vol_nodes_size(struct vol_nodes *v, int32_t node, const struct amounts *siz
     amounts_add(&v->total, size, 1);
 }
 
-void vol_nodes_note(struct vol_nodes *v, int32_t node)
+static void note(struct vol_nodes *v, int32_t node)
 {
     v->changed[v->n_changed++ & (v->n_ring - 1)] = node;
 }
@@ -46,21 +46,21 @@ void vol_nodes_take(struct vol_nodes *v, int32_t node, const struct amounts *amo
 {
     amounts_add(&v->idle[node], amounts, -times);
     amounts_add(&v->used, amounts, times);
-    vol_nodes_note(v, node);
+    note(v, node);
 }
 
 void vol_nodes_release(struct vol_nodes *v, int32_t node, const struct amounts *amounts,
                        double times)
 {
     amounts_add(&v->releasing[node], amounts, times);
-    vol_nodes_note(v, node);
+    note(v, node);
 }
 
 void vol_nodes_promise(struct vol_nodes *v, int32_t node, const struct amounts *amounts,
                        double times)
 {
     amounts_add(&v->promised[node], amounts, times);
-    vol_nodes_note(v, node);
+    note(v, node);
 }
 
 struct amounts vol_future_idle(const struct vol_nodes *v, int32_t node)

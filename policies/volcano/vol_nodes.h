@@ -53,8 +53,6 @@ void vol_nodes_release(struct vol_nodes *v, int32_t node, const struct amounts *
                        double times);
 void vol_nodes_promise(struct vol_nodes *v, int32_t node, const struct amounts *amounts,
                        double times);
-/* The node's cards changed. */
-void vol_nodes_note(struct vol_nodes *v, int32_t node);
 
 /* idle + releasing - promised. */
 struct amounts vol_future_idle(const struct vol_nodes *v, int32_t node);

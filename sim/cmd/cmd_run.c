@@ -15,12 +15,13 @@ static const char run_doc[] =
     "Exit codes: 0 ok, 2 usage or settings, 3 trace refused, 4 output or database, 5 nothing ran,\n"
     "130/143 interrupted (what was finished is kept and marked).";
 
-static const struct argp_child run_children[] = {{&options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child run_children[] = {
+    {&options_argp, 0, NULL, 0}, {&policy_argp, 0, NULL, 0}, {0}};
 
 static error_t pass_input(int key, char *arg, struct argp_state *state)
 {
     if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = state->input;
+        state->child_inputs[0] = state->child_inputs[1] = state->input;
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "'%s': options begin with --; a trace is named by --trace", arg);
     else

@@ -21,7 +21,6 @@ static const struct argp_option options_table[] = {
     {"load", KEY_SETTING + 4, "X", 0, "stretch submissions to this offered load", 1},
     {"rate-scale", KEY_SETTING + 7, "X", 0, "arrivals X times as fast", 1},
     {"cluster", KEY_SETTING + 0, "SPEC", 0, "8x8:a100-40g, FILE.json, a PAI machine table", 2},
-    {"policy", KEY_SETTING + 6, "NAME", 0, "colosim describe policies", 2},
     {"seed", KEY_SETTING + 8, "N", 0, "of every random stream", 2},
     {"truth", KEY_SETTING + 10, "NAME", 0, "physics of sharing: none, table, contention, iac", 2},
     {"belief", KEY_SETTING + 13, "NAME", 0, "what the policy thinks of it: iac, oracle, table", 2},
@@ -36,6 +35,10 @@ static const struct argp_option options_table[] = {
     {"json", KEY_JSON, NULL, 0, "one JSON object per run on stdout", 4},
     {"quiet", KEY_QUIET, NULL, 0, "no progress, no import report", 4},
     {"jobs", 'j', "N", 0, "threads, where there are several runs", 4},
+    {0},
+};
+static const struct argp_option policy_table[] = {
+    {"policy", KEY_SETTING + 6, "NAME", 0, "colosim describe policies", 2},
     {0},
 };
 // clang-format on
@@ -90,6 +93,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp options_argp = {.options = options_table, .parser = parse_option};
+const struct argp policy_argp = {.options = policy_table, .parser = parse_option};
 
 enum status options_resolve(const struct options *o, struct run_request *q, struct error *err)
 {

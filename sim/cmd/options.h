@@ -24,6 +24,8 @@ struct options {
 
 /* The argp child for --trace … --quiet; its input is a struct options. */
 extern const struct argp options_argp;
+/* The same for --policy, where it names one. */
+extern const struct argp policy_argp;
 
 /* Defaults, --config, options and --set into an initialised request. */
 enum status options_resolve(const struct options *o, struct run_request *q,

@@ -63,7 +63,7 @@ enum status reading_open(struct reading *r, struct trace *out, struct error *err
     *out = (struct trace){0};
     TRY(run_request_init(&r->request, err));
     TRY(options_resolve(&r->options, &r->request, err));
-    enum status status = run_read_trace(&r->request, out, err);
+    enum status status = run_read_trace(&r->request, NULL, out, err);
     if (!r->options.quiet && r->request.run.trace != NULL && out->report.n_rows > 0)
         import_report_print(&out->report, stderr);
     return status;

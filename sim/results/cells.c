@@ -40,6 +40,8 @@ void cell_name(sqlite3_context *out, const struct names *names, int32_t id)
 
 void cell_copy(sqlite3_context *out, const char *text)
 {
+    if (text == NULL)
+        return;
     if (utf8_valid(text, strlen(text)))
         sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
     else

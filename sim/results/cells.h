@@ -14,8 +14,8 @@
 void cell_time(sqlite3_context *out, int64_t us);   /* NULL for TIME_NEVER */
 void cell_real(sqlite3_context *out, double value); /* NULL unless finite */
 void cell_bytes(sqlite3_context *out, const char *bytes, size_t n);
-void cell_text(sqlite3_context *out, const char *text); /* NULL for NULL */
-void cell_copy(sqlite3_context *out, const char *text);
+void cell_text(sqlite3_context *out, const char *text);                      /* NULL for NULL */
+void cell_copy(sqlite3_context *out, const char *text);                      /* likewise */
 void cell_name(sqlite3_context *out, const struct names *names, int32_t id); /* NULL for -1 */
 
 #endif

@@ -261,7 +261,7 @@ void report_compare(FILE *to, const struct summary *runs, int n_runs)
     }
     fprintf(to, "%-*s %5s", width, "policy", "seeds");
     for (int k = 0; k < N_COMPARED; k++)
-        fprintf(to, " %11s %7s", compared[k].title, "");
+        fprintf(to, " %11s%*s", compared[k].title, k + 1 < N_COMPARED ? 8 : 0, "");
     fputc('\n', to);
     for (int i = 0; i < n_runs; i++) {
         if (seen_before(runs, i))

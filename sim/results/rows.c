@@ -52,6 +52,8 @@ static void cell_files(sqlite3_context *out, const struct import_report *report)
 
 const char *run_trace_hash(const struct run_result *r, char text[17])
 {
+    if (r->trace.hash == 0)
+        return NULL;
     snprintf(text, 17, "%016" PRIx64, r->trace.hash);
     return text;
 }

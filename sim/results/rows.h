@@ -24,6 +24,7 @@ int rows_write(sqlite3 *db, int64_t run, const struct run_rows *rows);
 /* "complete", "interrupted" or "failed" (nothing ran). */
 const char *run_outcome(const struct run_result *r);
 const char *run_truth(const struct run_request *q);
+/* NULL where no file was read. */
 const char *run_trace_hash(const struct run_result *r, char text[17]);
 
 #endif

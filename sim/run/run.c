@@ -40,7 +40,8 @@ static enum status embedded_trace(struct trace *out, struct error *err)
     return status;
 }
 
-enum status run_read_trace(const struct run_request *q, struct trace *out, struct error *err)
+enum status run_read_trace(const struct run_request *q, const volatile sig_atomic_t *stop,
+                           struct trace *out, struct error *err)
 {
     *out = (struct trace){0};
     if (q->run.trace == NULL)
@@ -64,7 +65,8 @@ enum status run_read_trace(const struct run_request *q, struct trace *out, struc
                                     .assign = q->trace.assign,
                                     .assign_seed = (uint64_t)q->trace.assign_seed,
                                     .infer_frac = q->trace.infer_frac,
-                                    .min_rate_frac = q->trace.min_rate_frac};
+                                    .min_rate_frac = q->trace.min_rate_frac,
+                                    .stop = stop};
     enum status status = trace_read(&options, out, err);
     free(paths);
     return status;
@@ -250,14 +252,14 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
 {
     TRY(run_policy(q, &out->policy, err));
     TRY(parse_window(q->run.window, &parts->window, err));
-    enum status status = run_read_trace(q, &out->trace, err);
+    enum status status = run_read_trace(q, watch->stop, &out->trace, err);
     if (status == ST_OK)
         status = build_cluster(q, &out->trace, &out->cluster, err);
     if (status == ST_OK)
         status = note_types(&out->trace, &out->cluster, err);
     if (status == ST_OK)
         status = open_models(q, parts, out, err);
-    if (watch->read != NULL)
+    if (watch->read != NULL && status != ST_INTERRUPTED)
         watch->read(watch->context, &out->trace.report);
     TRY(status);
     if (out->policy->node_sum && out->cluster.share != SHARE_NODE_SUM)

@@ -89,10 +89,10 @@ int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX
 enum status run_policy(const struct run_request *q, const struct policy **out,
                        struct error *err) MUST_USE;
 
-/* The trace asked for, the embedded one without; the report says what was read either way. The
- * caller frees the trace in any case. */
-enum status run_read_trace(const struct run_request *q, struct trace *out,
-                           struct error *err) MUST_USE;
+/* The trace asked for, the embedded one without; the report says what was read either way. Once
+ * *stop is not zero (NULL: never), ST_INTERRUPTED. The caller frees the trace in any case. */
+enum status run_read_trace(const struct run_request *q, const volatile sig_atomic_t *stop,
+                           struct trace *out, struct error *err) MUST_USE;
 
 /* What it gave. Owns its tables. */
 struct run_result {

@@ -11,8 +11,8 @@ static const char *const truth_names[] = {"none", "table", "contention", "iac", 
 static const char *const belief_names[] = {"iac", "oracle", "table", NULL};
 static const char *const match_names[] = {"auto", "off", "strict", NULL};
 static const char *const duration_names[] = {"as_given", "minus_wait", NULL};
-static const char *const batch_names[] = {"request",     "session",    "group_5min",
-                                          "group_hour",  "group_day",  "model_15min",
+static const char *const batch_names[] = {"request",    "session",   "group_5min",
+                                          "group_hour", "group_day", "model_15min",
                                           "model_hour", "model_day", NULL}; /* enum trace_batch */
 
 const struct param run_params[] = {

@@ -112,3 +112,24 @@ def case_check(lab, tap):
     lab.file("cut.json", '{"colosim_baseline": 1,')
     tap.equal("a broken baseline: exit 3", check("--run", "first", "--baseline", "cut.json").code,
               3)
+
+
+def case_compare(lab, tap):
+    """compare's help and table"""
+    said = lab.run("compare", "--help").out.decode()
+    tap.equal("each option is listed once", [o for o in ("--policy=", "--seeds=", "--seed=",
+                                                         "--db=") if said.count(o) != 1], [])
+    tap.ok("run has --policy too", "--policy=NAME" in lab.run("run", "--help").out.decode())
+    table = lab.run("compare", "--policy", "fifo,sjf", "--quiet")
+    tap.equal("exit code", table.code, 0)
+    tap.equal("no line ends in blanks", [line for line in table.out.decode().splitlines()
+                                         if line != line.rstrip()], [])
+
+
+def case_embedded(lab, tap):
+    """the embedded trace is no file: it has no hash"""
+    db = lab.new_database()
+    run = lab.run("run", "--policy", "fifo", "--quiet", "--json", "--db", db)
+    tap.equal("null in JSON", json.loads(run.out)["trace_hash"], None)
+    shown = lab.run("show", "last", "--db", db)
+    tap.ok("not shown", shown.code == 0 and "trace hash" not in shown.said, shown.shown())

@@ -60,3 +60,27 @@ def case_30(lab, tap):
         tap.equal(f"{name}: it is no baseline unless asked for",
                   [lab.run("check", "--db", db, "--save", lab.path("b.json"), *more).code
                    for more in ([], ["--interrupted"])], [1, 0])
+
+
+def case_while_reading(lab, tap):
+    """stopped while the trace is still being read"""
+    db = lab.new_database()
+    run = subprocess.Popen([lab.program, "run", "--trace", "-", "--format", "native", "--cluster",
+                            "1x8", "--policy", "fifo", "--db", db], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    run.stdin.write(b"job,submit_s,duration_s,gpu\n")
+    run.stdin.write(b"".join(b"j%d,%d,1,1\n" % (i, i) for i in range(200000)))  # more than is buffered
+    run.stdin.flush()
+    run.send_signal(signal.SIGINT)
+    try:
+        run.stdin.write(b"".join(b"k%d,0,1,1\n" % i for i in range(200000)))
+        run.stdin.close()
+    except BrokenPipeError:
+        pass
+    run.stdin = None
+    out, err = run.communicate(timeout=60)
+    err = err.decode(errors="replace")
+    tap.equal("exit code", run.returncode, 130)
+    tap.ok("it says that it was reading", "interrupted while" in err and "read" in err, err)
+    tap.equal("nothing on stdout", out, b"")
+    tap.equal("nothing is stored", lab.runs(db), [])
