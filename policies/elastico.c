@@ -1,5 +1,5 @@
-/* elastico - ElastiCo: configurations by shadow prices, pairs by predicted interference (the paper's
- * Algorithm 1), at every epoch boundary after something happened.
+/* elastico - ElastiCo: configurations by shadow prices, pairs by predicted interference (the
+ * paper's Algorithm 1), at every epoch boundary after something happened.
  *
  * What is modelled, and where it departs from the paper, is in docs/elastico.md: configurations
  * (RST) with what changing them costs, prices with their bound (ESP), a belief about pairs that may

@@ -101,8 +101,9 @@ static void bind_catalog(struct lab *l)
     l->rates.rst = &l->rst;
     l->rates.contention = &l->contention;
     belief_free(&l->belief);
-    cr_assert_eq(belief_init(&l->belief, belief_of_contention, &l->contention, &l->belief_options, &err),
-                 ST_OK, "%s", err.text);
+    cr_assert_eq(
+        belief_init(&l->belief, belief_of_contention, &l->contention, &l->belief_options, &err),
+        ST_OK, "%s", err.text);
 }
 
 void lab_run(struct lab *l, const char *name)

@@ -121,8 +121,8 @@ Test(store, a_file_of_version_1_is_brought_up_to_date_by_who_writes_to_it)
     struct store s;
     struct error err;
     cr_assert_eq(store_open(&s, f.db, &err), ST_OK);
-    cr_assert_eq(
-        sqlite3_exec(s.db, "DROP TABLE epoch; PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(s.db, "DROP TABLE epoch; PRAGMA user_version=1", NULL, NULL, NULL),
+                 SQLITE_OK);
     store_close(&s);
     cr_assert_eq(store_open_read(&s, f.db, &err), ST_OK, "%s", err.text);
     store_close(&s);

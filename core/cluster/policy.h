@@ -2,8 +2,8 @@
  *
  * A policy keeps its own state (its queue, say). In each pass it is told what changed since the
  * last one and writes a plan. It sees no clock but view->now_us, no files and no log. Its state
- * comes from the run's arena in init, scratch memory from view->scratch; a cache that has to grow is
- * given back in fini. */
+ * comes from the run's arena in init, scratch memory from view->scratch; a cache that has to grow
+ * is given back in fini. */
 #ifndef COLOSIM_POLICY_H
 #define COLOSIM_POLICY_H
 
@@ -56,9 +56,9 @@ struct view {
     struct belief *belief; /* what sharing is thought to cost (core/elastico/belief.h); NULL without
                               a catalog */
     const struct iac_side *side; /* (rows of profiles) what the belief is asked about */
-    double (*clock)(void); /* seconds, to tell what parts of a pass take; NULL: nobody asks */
-    double scale_exp;      /* elastic.scale_exp: what an elastic job's width is worth */
-    struct arena *scratch; /* reset after the pass */
+    double (*clock)(void);       /* seconds, to tell what parts of a pass take; NULL: nobody asks */
+    double scale_exp;            /* elastic.scale_exp: what an elastic job's width is worth */
+    struct arena *scratch;       /* reset after the pass */
 };
 
 /* Reference work done by now. */
@@ -76,13 +76,15 @@ struct preparation {
     uint64_t seed;
 };
 
-/* What one pass of a policy with prices was like; parts of its time in seconds, 0 without a clock. */
+/* What one pass of a policy with prices was like; parts of its time in seconds, 0 without a clock.
+ */
 enum { EPOCH_PRICES_MAX = 8 };
 struct epoch {
     int32_t rounds, iterations;
     int32_t n_residents, n_waiting; /* running jobs of the catalog, and queue, before the pass */
     int32_t n_couples;              /* pairs of jobs on one card, before the pass */
-    int32_t n_violations; /* jobs seen to be slowed by more than was agreed when they came to share */
+    int32_t
+        n_violations; /* jobs seen to be slowed by more than was agreed when they came to share */
     int32_t n_prices;
     bool feasible;
     double score, bound, gap_frac;

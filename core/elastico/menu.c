@@ -59,9 +59,8 @@ static bool add_option(struct builder *b, const struct menu_key *key, int32_t jo
         return true;
     if (!ARRAY_GROW(m->option, m->option_capacity, m->n_options + 1))
         return false;
-    m->option[m->n_options++] =
-        (struct menu_option){config, rst_row(m->rst, job, config, card),
-                             rst_mem_mib(m->rst, job, config), speed};
+    m->option[m->n_options++] = (struct menu_option){config, rst_row(m->rst, job, config, card),
+                                                     rst_mem_mib(m->rst, job, config), speed};
     return true;
 }
 
@@ -107,9 +106,8 @@ static bool add_width(struct builder *b, const struct menu_key *key, int32_t job
     struct menus *m = b->m;
     if (!ARRAY_GROW(m->width, m->width_capacity, m->n_widths + 1))
         return false;
-    double factor = n == key->asked
-                        ? 1
-                        : rst_width_speed(m->rst, job, n, key->asked, b->rules->scale_exp);
+    double factor =
+        n == key->asked ? 1 : rst_width_speed(m->rst, job, n, key->asked, b->rules->scale_exp);
     m->width[m->n_widths++] = (struct menu_width){n, factor};
     return true;
 }
@@ -133,7 +131,10 @@ static bool add_widths(struct builder *b, const struct menu_key *key, int32_t jo
 static bool add_menu(struct builder *b, const struct menu_key *key, int32_t job)
 {
     struct menus *m = b->m;
-    struct menu menu = {.kind = key->kind, .option = m->n_options, .width = m->n_widths, .submitted = -1,
+    struct menu menu = {.kind = key->kind,
+                        .option = m->n_options,
+                        .width = m->n_widths,
+                        .submitted = -1,
                         .least = key->least};
     if (!add_options(b, key, job) || !add_widths(b, key, job) ||
         !ARRAY_GROW(m->menu, m->menu_capacity, m->n + 1) ||

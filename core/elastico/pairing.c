@@ -17,8 +17,12 @@ static struct pair_list *slots_new(int32_t n)
 enum status pairing_init(struct pairing *p, const struct menus *menus, struct belief *belief,
                          const struct iac_side *side, double s_max, struct error *err)
 {
-    *p = (struct pairing){.menus = menus, .belief = belief, .side = side, .s_max = s_max,
-                          .n_slots = SLOTS_FIRST, .list = slots_new(SLOTS_FIRST)};
+    *p = (struct pairing){.menus = menus,
+                          .belief = belief,
+                          .side = side,
+                          .s_max = s_max,
+                          .n_slots = SLOTS_FIRST,
+                          .list = slots_new(SLOTS_FIRST)};
     return p->list != NULL ? ST_OK : fail_memory(err);
 }
 
@@ -130,8 +134,13 @@ static bool make(struct pairing *p, struct pair_list *list)
         int32_t first = n;
         for (int32_t g = 0; g < guest->n_options; g++) {
             const double *s = p->answer + 2 * (h * guest->n_options + g);
-            struct pair_point point = {(int16_t)g, (int16_t)h, false, s[0], s[1],
-                                       g_option[g].speed / s[0], h_option[h].speed / s[1]};
+            struct pair_point point = {(int16_t)g,
+                                       (int16_t)h,
+                                       false,
+                                       s[0],
+                                       s[1],
+                                       g_option[g].speed / s[0],
+                                       h_option[h].speed / s[1]};
             if (g_option[g].mem_mib > most_mib - h_option[h].mem_mib || !(s[0] <= p->s_max) ||
                 !(s[1] <= p->s_max) || !menu_keeps(guest, point.v_guest * g_widest) ||
                 !menu_keeps(host, point.v_host * h_widest))

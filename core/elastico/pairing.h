@@ -1,9 +1,9 @@
 /* pairing.h - in which configurations two jobs may share a card, and what each then does.
  *
- * For two menus on one kind of card: the pairs of options whose memory fits the card together, whose
- * believed slowdowns are within a limit and keep both promises. Of these only what nobody beats on
- * both speeds is kept: for each option of the host (who may stay as he is), and over all. Computed
- * when first asked for, then looked up. */
+ * For two menus on one kind of card: the pairs of options whose memory fits the card together,
+ * whose believed slowdowns are within a limit and keep both promises. Of these only what nobody
+ * beats on both speeds is kept: for each option of the host (who may stay as he is), and over all.
+ * Computed when first asked for, then looked up. */
 #ifndef COLOSIM_PAIRING_H
 #define COLOSIM_PAIRING_H
 

@@ -49,78 +49,6 @@ const struct param pds_params[] = {
 // clang-format on
 #undef C
 
-double pass_tau(const struct pass *a, int32_t menu, double alone)
-{
-    const struct pds_config *c = a->config;
-    const struct iac_tau tau = {(enum iac_tau_form)c->tau, c->tau_base, c->beta, c->beta_max,
-                                c->u_target};
-    double least = pass_menu(a, menu)->least;
-    if (pass_is(a, PDS_NO_IAC))
-        return INFINITY;
-    return iac_tau(&tau, least > 0 ? alone / least : INFINITY, a->u);
-}
-
-void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
-                    int32_t option_k, double s[2])
-{
-    int32_t i = pass_option(a, menu_i, option_i)->row, k = pass_option(a, menu_k, option_k)->row;
-    const struct iac_pair question[2] = {{i, k}, {k, i}};
-    s[0] = s[1] = 1;
-    if (a->s->pairing.belief != NULL)
-        belief_ask(a->s->pairing.belief, a->s->pairing.side, 2, question, s, NULL);
-}
-
-int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)
-{
-    const struct cluster *c = a->p->cluster;
-    if (c->card_n_jobs[card] != 2)
-        return -1;
-    int32_t seat = c->card_seat[card], other = a->v->jobs->task_job[c->seats[seat].task];
-    return other != job ? other : a->v->jobs->task_job[c->seats[c->seats[seat].next].task];
-}
-
-void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_t width)
-{
-    a->s->kind[job] = kind;
-    a->s->option[job] = option;
-    a->s->width[job] = width;
-    a->s->changed = true;
-}
-
-int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind)
-{
-    const struct cluster *c = a->p->cluster;
-    const struct job_table *t = a->v->jobs;
-    int32_t task = t->task_begin[job], best = -1;
-    for (int32_t node = 0; node < c->n_nodes; node++)
-        if (c->cards_free[node] > 0 && a->s->menus.kind_of_node[node] == kind &&
-            (best < 0 || c->cards_free[node] < c->cards_free[best]) &&
-            place_node_most(c, t, task, &a->p->rules, node) > 0)
-            best = node;
-    for (int32_t card = best < 0 ? 0 : c->node_card[best];
-         best >= 0 && card < c->node_card[best + 1]; card++)
-        if (c->card_n_jobs[card] == 0)
-            return card;
-    return -1;
-}
-
-bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option)
-{
-    const struct rst *rst = a->s->menus.rst;
-    int32_t from = pass_option(a, r->menu, r->option)->config;
-    int32_t to = pass_option(a, r->menu, option)->config;
-    if (!plan_config(a->p, r->job, to))
-        return false;
-    double cost_s = transition_config_s(&a->config->cost, rst, r->job, from, to);
-    if (cost_s > 0)
-        plan_pause(a->p, r->job, us_of_s(cost_s));
-    r->option = option;
-    r->alone = pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
-    r->touched = true;
-    pass_took(a, r->job, a->s->kind[r->job], option, r->width);
-    return true;
-}
-
 /* Shapes: jobs that ask for the same and have the same menus. */
 static bool find_shapes(struct pds *s, const struct job_table *t)
 {
@@ -130,7 +58,8 @@ static bool find_shapes(struct pds *s, const struct job_table *t)
     while (n_slots < 2 * t->n_jobs && n_slots < 1 << 28)
         n_slots *= 2;
     int32_t *slot = malloc((size_t)n_slots * sizeof *slot), n_found = 0;
-    int32_t *first = malloc(((size_t)t->n_jobs + 1) * sizeof *first); /* old shape of each new one */
+    int32_t *first =
+        malloc(((size_t)t->n_jobs + 1) * sizeof *first); /* old shape of each new one */
     if (slot == NULL || first == NULL) {
         free(slot);
         free(first);
@@ -241,9 +170,8 @@ static bool before(const struct pds_waiting *x, const struct pds_waiting *y)
 static void enqueue(struct pds *s, const struct view *v, int32_t job)
 {
     struct pds_waiting w = {.job = job, .shape = s->shape[job]};
-    w.key = s->config->weight == PDS_ARRIVAL
-                ? (double)v->jobs->submit_us[job]
-                : (double)job_gpu_milli(v->jobs, job) * s->left_s[job];
+    w.key = s->config->weight == PDS_ARRIVAL ? (double)v->jobs->submit_us[job]
+                                             : (double)job_gpu_milli(v->jobs, job) * s->left_s[job];
     int32_t lo = 0, hi = s->n_waiting;
     while (lo < hi) {
         int32_t middle = lo + (hi - lo) / 2;
@@ -262,9 +190,8 @@ static void enqueue(struct pds *s, const struct view *v, int32_t job)
 static double pressure(const struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
-    return c->gpu_milli > 0
-               ? (double)(c->gpu_held_milli + a->s->asked_milli) / (double)c->gpu_milli
-               : 0;
+    return c->gpu_milli > 0 ? (double)(c->gpu_held_milli + a->s->asked_milli) / (double)c->gpu_milli
+                            : 0;
 }
 
 static bool add_couple(struct pass *a, int32_t i, int32_t k)
@@ -282,8 +209,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What speed is worth, and when cards will be free if nobody is sent to them: a card of jobs outside
- * the catalog is not expected. */
+/* What speed is worth, and when cards will be free if nobody is sent to them: a card of jobs
+ * outside the catalog is not expected. */
 static bool find_worth(struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
@@ -297,7 +224,8 @@ static bool find_worth(struct pass *a)
         struct resident *r = &a->resident[i];
         r->worth = worth_of(a, r->n_cards);
         for (int32_t k = 0; k < r->n_cards; k++) {
-            double *in_s = &a->free_in_s[pass_card(a, r->job, k)], ends_s = r->left_s * r->s / r->alone;
+            double *in_s = &a->free_in_s[pass_card(a, r->job, k)],
+                   ends_s = r->left_s * r->s / r->alone;
             *in_s = isinf(*in_s) || ends_s > *in_s ? ends_s : *in_s;
         }
     }
@@ -349,25 +277,27 @@ static bool gather(struct pass *a, bool fresh)
             continue;
         struct resident *r = &a->resident[a->n];
         s->resident[j] = a->n++;
-        *r = (struct resident){.job = j, .menu = (int32_t)(menu - s->menus.menu),
-                               .option = s->option[j], .width = s->width[j],
-                               .want_option = s->option[j], .want_width = s->width[j],
-                               .n_cards = a->p->at[t->task_begin[j]].n, .s = 1,
+        *r = (struct resident){.job = j,
+                               .menu = (int32_t)(menu - s->menus.menu),
+                               .option = s->option[j],
+                               .width = s->width[j],
+                               .want_option = s->option[j],
+                               .want_width = s->width[j],
+                               .n_cards = a->p->at[t->task_begin[j]].n,
+                               .s = 1,
                                .left_s = s->left_s[j]};
         r->omega = omega_of(a, r->left_s);
-        r->alone = pass_option(a, r->menu, r->option)->speed *
-                   pass_width(a, r->menu, r->width)->factor;
+        r->alone =
+            pass_option(a, r->menu, r->option)->speed * pass_width(a, r->menu, r->width)->factor;
     }
     find_couples(a);
     return true;
 }
 
-static double seconds(const struct pass *a) { return a->v->clock != NULL ? a->v->clock() : 0; }
-
 static bool run_pass(struct pass *a, bool fresh)
 {
     struct pds *s = a->s;
-    double begin_s = seconds(a);
+    double begin_s = pass_seconds(a);
     s->epoch = (struct epoch){0};
     if (fresh)
         memcpy(s->price_before, s->price, sizeof s->price);
@@ -379,16 +309,16 @@ static bool run_pass(struct pass *a, bool fresh)
     s->epoch.n_residents = a->n;
     s->epoch.n_waiting = s->n_waiting;
     s->epoch.n_couples = a->n_couples;
-    double priced_s = seconds(a);
+    double priced_s = pass_seconds(a);
     if (s->has_menus)
         pass_price(a);
-    double checked_s = seconds(a);
+    double checked_s = pass_seconds(a);
     pass_protect(a);
     pass_switch(a);
     pass_admit(a);
     if (s->n_waiting == 0)
         pass_grow(a);
-    double end_s = seconds(a);
+    double end_s = pass_seconds(a);
     s->epoch.iac_s += priced_s - begin_s; /* the look at all pairs that there are */
     s->epoch.pds_s = end_s - checked_s;
     for (int32_t i = 0; i < a->n; i++)

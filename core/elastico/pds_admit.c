@@ -143,8 +143,8 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
     if (!greedy && with < (1 + a->config->margin) * without)
         return;
     if (with - without > m->gain)
-        *m = (struct match){m->group, pt->guest, pt->host, with - without,
-                            pt->s_guest, s_host, tau_g, tau_h};
+        *m = (struct match){m->group,    pt->guest, pt->host, with - without,
+                            pt->s_guest, s_host,    tau_g,    tau_h};
 }
 
 static struct guest guest_of(const struct walk *w, int32_t job, int32_t menu, int32_t width)
@@ -236,15 +236,6 @@ static bool best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t
     return !isinf(least);
 }
 
-static int32_t free_cards(const struct pass *a, int32_t kind)
-{
-    const struct cluster *c = a->p->cluster;
-    int32_t n = 0;
-    for (int32_t node = 0; node < c->n_nodes; node++)
-        n += a->s->menus.kind_of_node[node] == kind ? c->cards_free[node] : 0;
-    return n;
-}
-
 /* Limits plan_start to the nodes of one kind, where there are several. */
 static void only_kind(struct pass *a, int32_t kind)
 {
@@ -266,7 +257,7 @@ static void only_kind(struct pass *a, int32_t kind)
 
 static bool start_free(struct pass *a, int32_t job, int32_t menu)
 {
-    int32_t kind = pass_menu(a, menu)->kind, n_free = free_cards(a, kind), option, width;
+    int32_t kind = pass_menu(a, menu)->kind, n_free = pass_free_cards(a, kind), option, width;
     bool elastic = job_is_elastic(a->v->jobs, job), started;
     size_t mark = plan_mark(a->p);
     if (n_free == 0 || !best_choice(a, job, menu, n_free, &option, &width) ||
@@ -334,7 +325,8 @@ static bool met(const struct pass *a, int32_t job, int32_t n, int32_t other)
     return false;
 }
 
-/* Weighs a started gang against its neighbours without it; with keep, writes what they agreed to. */
+/* Weighs a started gang against its neighbours without it; with keep, writes what they agreed to.
+ */
 static bool gang_pays(const struct gang *g, int32_t job, bool keep)
 {
     struct pass *a = g->a;
@@ -380,8 +372,8 @@ static bool start_gang_beside(struct walk *w, int32_t job, int32_t menu)
     for (int try = 0; try < 2; try++) {
         option = try == 0 ? by_score : smallest;
         double alone = pass_option(a, menu, option)->speed;
-        struct gang g = {a, menu, option, alone, pass_tau(a, menu, alone),
-                         guest_of(w, job, menu, width)};
+        struct gang g = {
+            a, menu, option, alone, pass_tau(a, menu, alone), guest_of(w, job, menu, width)};
         size_t mark = plan_mark(a->p);
         if (plan_config(a->p, job, pass_option(a, menu, option)->config) &&
             beside_start_best(a->p, job, a->s->card, a->p->cluster->n_cards, worth_of_card, &g,

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option);
-
 /* Another card for a resident of one card, its cost paid. */
 static bool move(struct pass *a, struct resident *r, int32_t card)
 {
@@ -51,8 +49,8 @@ void pass_protect(struct pass *a)
 static bool safe_in(struct pass *a, int32_t i, int32_t option, double *s)
 {
     const struct resident *r = &a->resident[i];
-    double speed = pass_option(a, r->menu, option)->speed *
-                   pass_width(a, r->menu, r->width)->factor;
+    double speed =
+        pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
     *s = 1;
     for (int32_t c = 0; c < a->n_couples; c++) {
         const struct couple *k = &a->couple[c];
@@ -97,10 +95,9 @@ void pass_switch(struct pass *a)
         double now = r->alone / r->s;
         double then = pass_option(a, r->menu, r->want_option)->speed * factor / s;
         if (coordinated) {
-            double cost_s = transition_config_s(
-                &a->config->cost, a->s->menus.rst, r->job,
-                pass_option(a, r->menu, r->option)->config,
-                pass_option(a, r->menu, r->want_option)->config);
+            double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
+                                                pass_option(a, r->menu, r->option)->config,
+                                                pass_option(a, r->menu, r->want_option)->config);
             double gain = pass_score(a, r->menu, r->option, r->width, r->omega, now) -
                           pass_score(a, r->menu, r->want_option, r->width, r->omega, then);
             double lost = r->omega / a->omega_mean * now / pass_menu(a, r->menu)->speed_max;
@@ -117,15 +114,6 @@ struct growth {
     int32_t resident, width; /* width: place in the menu; as it is: only moves */
     double worth;
 };
-
-static int32_t free_cards(const struct pass *a, int32_t kind)
-{
-    const struct cluster *c = a->p->cluster;
-    int32_t n = 0;
-    for (int32_t node = 0; node < c->n_nodes; node++)
-        n += a->s->menus.kind_of_node[node] == kind ? c->cards_free[node] : 0;
-    return n;
-}
 
 /* How many of its cards it has for itself. */
 static int32_t own_cards(const struct pass *a, const struct resident *r)
@@ -199,8 +187,7 @@ static bool widen(struct pass *a, struct resident *r, int32_t width)
     }
     if (n < want || !plan_resize_at(a->p, r->job, where, want))
         return false;
-    plan_pause(a->p, r->job,
-               us_of_s(transition_move_s(&a->config->cost, a->s->menus.rst, r->job)));
+    plan_pause(a->p, r->job, us_of_s(transition_move_s(&a->config->cost, a->s->menus.rst, r->job)));
     a->s->tau[r->job] = INFINITY;
     r->touched = true;
     pass_took(a, r->job, kind, r->option, width);
@@ -221,7 +208,7 @@ void pass_grow(struct pass *a)
     if (pass_is(a, PDS_NO_PDS))
         return;
     for (int32_t k = 0; k < a->s->menus.n_kinds; k++)
-        n_all += n_free[k] = free_cards(a, k);
+        n_all += n_free[k] = pass_free_cards(a, k);
     if (n_all == 0)
         return;
     struct growth *way = arena_alloc(a->v->scratch, (size_t)a->n + 1, sizeof *way);
@@ -238,9 +225,10 @@ void pass_grow(struct pass *a)
     for (int32_t i = 0; i < n && n_all > 0; i++) {
         struct resident *r = &a->resident[way[i].resident];
         int32_t *free = &n_free[a->s->kind[r->job]];
-        struct growth g = growth_of(a, way[i].resident, *free); /* others have taken cards, or left */
+        struct growth g =
+            growth_of(a, way[i].resident, *free); /* others have taken cards, or left */
         if (g.width < 0 || !(g.worth > 0) || !widen(a, r, g.width))
             continue;
-        *free = free_cards(a, a->s->kind[r->job]);
+        *free = pass_free_cards(a, a->s->kind[r->job]);
     }
 }

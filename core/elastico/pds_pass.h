@@ -2,12 +2,12 @@
 #ifndef COLOSIM_PDS_PASS_H
 #define COLOSIM_PDS_PASS_H
 
-#include "core/elastico/pds.h"
+#include "core/elastico/pds_state.h"
 
 /* A running job of the catalog. */
 struct resident {
     int32_t job, menu;
-    int32_t option, width; /* places in the menu, now */
+    int32_t option, width;           /* places in the menu, now */
     int32_t want_option, want_width; /* what the prices say */
     int32_t n_cards;
     double omega;  /* weight in the prices */
@@ -103,7 +103,14 @@ void pass_admit(struct pass *a);
 void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_t width);
 /* A free card of this kind for one instance of the job, on the node with fewest free ones; -1. */
 int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind);
+/* Cards of this kind that nobody sits on. */
+int32_t pass_free_cards(const struct pass *a, int32_t kind);
 /* Another configuration of a resident, its cost paid. False where memory does not allow it. */
 bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option);
+/* Seconds by the view's clock; 0 without one. */
+static inline double pass_seconds(const struct pass *a)
+{
+    return a->v->clock != NULL ? a->v->clock() : 0;
+}
 
 #endif

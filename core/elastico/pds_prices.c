@@ -5,14 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { RES_MEM, RES_SLOT, RES_SM, RES_CPU, RES_RAM }; /* the last two where the cluster has limits */
+enum {
+    RES_MEM,
+    RES_SLOT,
+    RES_SM,
+    RES_CPU,
+    RES_RAM
+}; /* the last two where the cluster has limits */
 
 /* A problem in the making. */
 struct priced {
     struct pass *a;
     struct choice_problem p;
     int32_t *job, *menu, *begin, *row, *current; /* (jobs), (jobs), (jobs + 1), (options), (jobs) */
-    int32_t *item;    /* (options) option x n_widths + width, -1: wait */
+    int32_t *item;                               /* (options) option x n_widths + width, -1: wait */
     double *demand, *loss, *weight, *penalty;
     double capacity[CHOICE_RES_MAX], ceiling[CHOICE_RES_MAX];
     double least[CHOICE_RES_MAX]; /* footprint of the running jobs at their smallest */
@@ -51,7 +57,8 @@ static void find_whole(struct pass *a)
     double mem = 0;
     for (int32_t node = 0; node < c->n_nodes; node++) {
         int32_t kind = a->s->menus.kind_of_node[node];
-        for (int32_t card = c->node_card[node]; kind >= 0 && card < c->node_card[node + 1]; card++) {
+        for (int32_t card = c->node_card[node]; kind >= 0 && card < c->node_card[node + 1];
+             card++) {
             int32_t mib = c->card_gpu_mem_mib[card];
             mem += mib == INT32_MAX ? 40960 : mib - MEM_SYSTEM_MIB;
         }
@@ -78,8 +85,7 @@ static bool arrays_new(struct priced *q)
 #define NEW(name, count) ((q->name = arena_alloc(scratch, (count), sizeof *q->name)) != NULL)
     bool ok = NEW(job, jobs) && NEW(menu, jobs) && NEW(begin, jobs) && NEW(current, jobs) &&
               NEW(weight, jobs) && NEW(row, options) && NEW(item, options) &&
-              NEW(penalty, options) && NEW(loss, rows) &&
-              NEW(demand, rows * (size_t)a->n_res);
+              NEW(penalty, options) && NEW(loss, rows) && NEW(demand, rows * (size_t)a->n_res);
 #undef NEW
     return ok;
 }
@@ -230,8 +236,8 @@ static bool penalise(struct priced *q, int32_t i, const int32_t *option, double 
     return true;
 }
 
-/* Pairs that would be unsafe as they now want to run; a pair that does not fit counts as one that is
- * slowed by as much more as it lacks. */
+/* Pairs that would be unsafe as they now want to run; a pair that does not fit counts as one that
+ * is slowed by as much more as it lacks. */
 static int32_t check_couples(struct priced *q, const int32_t *option)
 {
     struct pass *a = q->a;
@@ -264,8 +270,6 @@ static void note_result(struct pass *a, const struct esp_result *result)
     memcpy(e->price, a->s->price, sizeof e->price);
 }
 
-static double seconds(const struct pass *a) { return a->v->clock != NULL ? a->v->clock() : 0; }
-
 void pass_price(struct pass *a)
 {
     struct pds *s = a->s;
@@ -274,7 +278,7 @@ void pass_price(struct pass *a)
     int64_t most = pass_is(a, PDS_NO_PDS) ? 1 : a->config->rounds;
     find_whole(a);
     a->omega_mean = 1;
-    double begin_s = seconds(a);
+    double begin_s = pass_seconds(a);
     if (!make_problem(&q)) {
         a->memory_out = true;
         return;
@@ -296,9 +300,9 @@ void pass_price(struct pass *a)
             r->want_option = item / n;
             r->want_width = item % n;
         }
-        double check_s = seconds(a);
+        double check_s = pass_seconds(a);
         int32_t n_unsafe = check_couples(&q, result.option);
-        double now_s = seconds(a);
+        double now_s = pass_seconds(a);
         s->epoch.esp_s += check_s - begin_s;
         s->epoch.iac_s += now_s - check_s;
         begin_s = now_s;

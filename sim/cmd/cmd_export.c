@@ -40,7 +40,8 @@ static const struct argp_option options[] = {
     {"metrics", KEY_METRICS, "FILE", 0, "one row a metric", 2},
     {"samples", KEY_SAMPLES, "FILE", 0, "the time series: GPUs held, jobs waiting and running", 2},
     {"events", KEY_EVENTS, "FILE", 0, "rejections, evictions, stalls", 2},
-    {"epochs", KEY_EPOCHS, "FILE", 0, "passes of elastico: rounds, prices, bound, gap, pairs, time", 2},
+    {"epochs", KEY_EPOCHS, "FILE", 0, "passes of elastico: rounds, prices, bound, gap, pairs, time",
+     2},
     {"chrome-trace", KEY_CHROME, "FILE", 0, "the spans for chrome://tracing or Perfetto", 2},
     {"format", KEY_FORMAT, "csv|json", 0,
      "of the tables; without it json where FILE ends in .json, csv elsewhere", 3},
@@ -92,9 +93,8 @@ static enum export_format format_of(const struct export_options *o, const char *
 static enum status export_one(const struct export_options *o, const struct target *t,
                               struct store *store, int64_t run, struct error *err)
 {
-    static const enum export_table table[N_TABLES] = {EXPORT_JOBS, EXPORT_SPANS, EXPORT_METRICS,
-                                                      EXPORT_SAMPLES, EXPORT_EVENTS,
-                                                      EXPORT_EPOCHS};
+    static const enum export_table table[N_TABLES] = {EXPORT_JOBS,    EXPORT_SPANS,  EXPORT_METRICS,
+                                                      EXPORT_SAMPLES, EXPORT_EVENTS, EXPORT_EPOCHS};
     struct output out;
     TRY(output_open(&out, t->path, err));
     enum status status = t->key == KEY_CHROME ? chrome_export(store, run, &out, err)

@@ -7,9 +7,9 @@
 enum { KEY_CONFIG = 256, KEY_DB, KEY_JSON, KEY_QUIET, KEY_SET, KEY_TRACE, KEY_SETTING };
 
 /* KEY_SETTING + i stands for the i-th of the settings that are long options too. */
-static const char *const setting_options[] = {"cluster", "columns", "format",     "label", "load",
-                                              "pairs",   "policy",  "rate-scale", "seed",  "strict",
-                                              "truth",   "window",  "catalog",    "belief", "model"};
+static const char *const setting_options[] = {
+    "cluster", "columns", "format", "label",  "load",    "pairs",  "policy", "rate-scale",
+    "seed",    "strict",  "truth",  "window", "catalog", "belief", "model"};
 enum { N_SETTING_OPTIONS = sizeof setting_options / sizeof *setting_options };
 
 // clang-format off

@@ -285,8 +285,7 @@ static void on_arrive(struct engine *e, int32_t job)
 static bool note_epoch(struct engine *e)
 {
     struct run_log *l = e->log;
-    const struct epoch *epoch =
-        e->s->policy->epoch == NULL ? NULL : e->s->policy->epoch(e->state);
+    const struct epoch *epoch = e->s->policy->epoch == NULL ? NULL : e->s->policy->epoch(e->state);
     if (epoch == NULL)
         return true;
     if (!ARRAY_GROW(l->epoch, l->epoch_capacity, l->n_epochs + 1))

@@ -20,11 +20,11 @@ struct engine_setup {
     struct job_table *jobs;     /* closed; its engine columns are written */
     struct cluster *cluster;    /* empty */
     struct place_rules rules;
-    struct rates rates; /* the truth */
+    struct rates rates;          /* the truth */
     struct belief *belief;       /* what the policy thinks of pairs; NULL without a catalog */
     const struct iac_side *side; /* (rows of profiles) likewise */
-    int64_t restart_us; /* no progress for this long after a preempted job starts again */
-    gsl_rng *rng;       /* the policy's stream; NULL for a policy that draws nothing */
+    int64_t restart_us;          /* no progress for this long after a preempted job starts again */
+    gsl_rng *rng;                /* the policy's stream; NULL for a policy that draws nothing */
     int64_t window_lo_us,
         window_hi_us;            /* held_gpu_s and held_mem count inside; equal: the whole run */
     bool check;                  /* walk every invariant after every pass: slow, for tests */

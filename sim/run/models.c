@@ -187,9 +187,8 @@ struct rates models_rates(struct models *m)
     return (struct rates){.truth = m->choice.truth,
                           .rst = m->bound ? &m->rst : NULL,
                           .contention = contention ? &m->contention : NULL,
-                          .predictor = m->bound && m->choice.truth == TRUTH_IAC
-                                           ? &m->predictor.truth
-                                           : NULL,
+                          .predictor =
+                              m->bound && m->choice.truth == TRUTH_IAC ? &m->predictor.truth : NULL,
                           .side = m->predictor.side,
                           .scale_exp = m->choice.scale_exp};
 }

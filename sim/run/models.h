@@ -15,10 +15,10 @@ struct model_choice {
     enum truth truth;
     enum contention_set set;
     double m, scale_exp;
-    bool believes;      /* the policy asks what sharing costs */
+    bool believes; /* the policy asks what sharing costs */
     enum belief_name belief;
-    const char *model;  /* predictor's file; NULL: the embedded one */
-    double error_frac;  /* laid over the belief */
+    const char *model; /* predictor's file; NULL: the embedded one */
+    double error_frac; /* laid over the belief */
     uint64_t error_seed;
     const struct pairs *pairs; /* for truth and belief by table; NULL without */
 };
@@ -29,7 +29,7 @@ struct models {
     struct profiles profiles;
     struct rst rst;
     struct contention contention;
-    struct predictor { /* of truth or belief iac, and the belief */
+    struct predictor {         /* of truth or belief iac, and the belief */
         struct iac_side *side; /* (rows of profiles) */
         struct iac_model model;
         struct iac_reader reader;

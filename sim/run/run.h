@@ -12,7 +12,8 @@ enum { METRICS_EXTRA_MAX = 16, GROUPS_MAX = 64 };
 /* Settings of a run with bare keys: the long options, the keys of --config and the rows of the
  * setting table are the same words. Texts are NULL where nothing was given. */
 struct run_settings {
-    const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window, *catalog;
+    const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window,
+        *catalog;
     double load, rate_scale; /* load 0: as it is */
     int64_t seed;
     bool strict;

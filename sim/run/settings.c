@@ -16,9 +16,10 @@ static const char *const batch_names[] = {"request",    "session",   "group_5min
                                           "model_hour", "model_day", NULL}; /* enum trace_batch */
 
 const struct param run_params[] = {
-    PARAM_CHOICE(struct run_settings, belief, belief_names, BELIEF_IAC,
-                 "what a policy thinks that sharing costs: a trained predictor, the truth itself, or "
-                 "the measured --pairs"),
+    PARAM_CHOICE(
+        struct run_settings, belief, belief_names, BELIEF_IAC,
+        "what a policy thinks that sharing costs: a trained predictor, the truth itself, or "
+        "the measured --pairs"),
     PARAM_TEXT(struct run_settings, catalog, EMBEDDED_CATALOG,
                "workloads, configurations and profiles: table2, h200, or a .json file "
                "(colosim describe workloads)"),
@@ -54,9 +55,10 @@ const struct param run_params[] = {
                  "trace lists, or the workload's default"),
     PARAM_TEXT(struct run_settings, trace, NULL,
                "file or folder; without one, the embedded mixed trace of 24 hours"),
-    PARAM_CHOICE(struct run_settings, truth, truth_names, TRUTH_NONE,
-                 "how jobs on one card slow each other: not at all, by the measured --pairs, by what "
-                 "their profiles contend for, or as the predictor says"),
+    PARAM_CHOICE(
+        struct run_settings, truth, truth_names, TRUTH_NONE,
+        "how jobs on one card slow each other: not at all, by the measured --pairs, by what "
+        "their profiles contend for, or as the predictor says"),
     PARAM_TEXT(struct run_settings, window, NULL,
                "A..B in seconds of the trace's clock: where rates and utilisations are taken"),
     PARAM_END,
@@ -69,8 +71,9 @@ const struct param share_params[] = {
 };
 
 const struct param belief_params[] = {
-    PARAM_REAL(struct belief_settings, error_frac, "1", 0, 0, 5,
-               "mean absolute error laid over the belief, as a part of it; drawn once for each pair"),
+    PARAM_REAL(
+        struct belief_settings, error_frac, "1", 0, 0, 5,
+        "mean absolute error laid over the belief, as a part of it; drawn once for each pair"),
     PARAM_INT(struct belief_settings, seed, "1", 1, 0, 9007199254740992.0, "of that error"),
     PARAM_END,
 };

@@ -1,0 +1,84 @@
+#include "core/elastico/pds_pass.h"
+
+#include <math.h>
+
+double pass_tau(const struct pass *a, int32_t menu, double alone)
+{
+    const struct pds_config *c = a->config;
+    const struct iac_tau tau = {(enum iac_tau_form)c->tau, c->tau_base, c->beta, c->beta_max,
+                                c->u_target};
+    double least = pass_menu(a, menu)->least;
+    if (pass_is(a, PDS_NO_IAC))
+        return INFINITY;
+    return iac_tau(&tau, least > 0 ? alone / least : INFINITY, a->u);
+}
+
+void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
+                    int32_t option_k, double s[2])
+{
+    int32_t i = pass_option(a, menu_i, option_i)->row, k = pass_option(a, menu_k, option_k)->row;
+    const struct iac_pair question[2] = {{i, k}, {k, i}};
+    s[0] = s[1] = 1;
+    if (a->s->pairing.belief != NULL)
+        belief_ask(a->s->pairing.belief, a->s->pairing.side, 2, question, s, NULL);
+}
+
+int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)
+{
+    const struct cluster *c = a->p->cluster;
+    if (c->card_n_jobs[card] != 2)
+        return -1;
+    int32_t seat = c->card_seat[card], other = a->v->jobs->task_job[c->seats[seat].task];
+    return other != job ? other : a->v->jobs->task_job[c->seats[c->seats[seat].next].task];
+}
+
+void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_t width)
+{
+    a->s->kind[job] = kind;
+    a->s->option[job] = option;
+    a->s->width[job] = width;
+    a->s->changed = true;
+}
+
+int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind)
+{
+    const struct cluster *c = a->p->cluster;
+    const struct job_table *t = a->v->jobs;
+    int32_t task = t->task_begin[job], best = -1;
+    for (int32_t node = 0; node < c->n_nodes; node++)
+        if (c->cards_free[node] > 0 && a->s->menus.kind_of_node[node] == kind &&
+            (best < 0 || c->cards_free[node] < c->cards_free[best]) &&
+            place_node_most(c, t, task, &a->p->rules, node) > 0)
+            best = node;
+    for (int32_t card = best < 0 ? 0 : c->node_card[best];
+         best >= 0 && card < c->node_card[best + 1]; card++)
+        if (c->card_n_jobs[card] == 0)
+            return card;
+    return -1;
+}
+
+int32_t pass_free_cards(const struct pass *a, int32_t kind)
+{
+    const struct cluster *c = a->p->cluster;
+    int32_t n = 0;
+    for (int32_t node = 0; node < c->n_nodes; node++)
+        n += a->s->menus.kind_of_node[node] == kind ? c->cards_free[node] : 0;
+    return n;
+}
+
+bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option)
+{
+    const struct rst *rst = a->s->menus.rst;
+    int32_t from = pass_option(a, r->menu, r->option)->config;
+    int32_t to = pass_option(a, r->menu, option)->config;
+    if (!plan_config(a->p, r->job, to))
+        return false;
+    double cost_s = transition_config_s(&a->config->cost, rst, r->job, from, to);
+    if (cost_s > 0)
+        plan_pause(a->p, r->job, us_of_s(cost_s));
+    r->option = option;
+    r->alone = pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
+    r->touched = true;
+    pass_took(a, r->job, a->s->kind[r->job], option, r->width);
+    return true;
+}
