@@ -186,12 +186,18 @@ static void enqueue(struct pds *s, const struct view *v, int32_t job)
     s->asked_milli += job_gpu_milli(v->jobs, job);
 }
 
-/* (in use + asked by the queue) / all, in cards. */
+/* GPUs asked for by the queue over all. */
+static double asked(const struct pass *a)
+{
+    int64_t all_milli = a->p->cluster->gpu_milli;
+    return all_milli > 0 ? (double)a->s->asked_milli / (double)all_milli : 0;
+}
+
+/* (in use + asked for by the queue) / all. */
 static double pressure(const struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
-    return c->gpu_milli > 0 ? (double)(c->gpu_held_milli + a->s->asked_milli) / (double)c->gpu_milli
-                            : 0;
+    return c->gpu_milli > 0 ? (double)c->gpu_held_milli / (double)c->gpu_milli + asked(a) : 0;
 }
 
 static bool add_couple(struct pass *a, int32_t i, int32_t k)
@@ -200,36 +206,6 @@ static bool add_couple(struct pass *a, int32_t i, int32_t k)
         if (a->couple[n - 1].b == k)
             return false;
     a->couple[a->n_couples++] = (struct couple){i, k};
-    return true;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* What speed is worth, and when cards will be free if nobody is sent to them: a card of jobs
- * outside the catalog is not expected. */
-static bool find_worth(struct pass *a)
-{
-    const struct cluster *c = a->p->cluster;
-    a->card_price = c->gpu_milli > 0 ? (double)a->s->asked_milli / (double)c->gpu_milli : 0;
-    a->free_in_s = arena_alloc(a->v->scratch, (size_t)c->n_cards + 1, sizeof *a->free_in_s);
-    if (a->free_in_s == NULL)
-        return false;
-    for (int32_t card = 0; card < c->n_cards; card++)
-        a->free_in_s[card] = c->card_n_jobs[card] == 0 ? 0 : INFINITY;
-    for (int32_t i = 0; i < a->n; i++) {
-        struct resident *r = &a->resident[i];
-        r->worth = worth_of(a, r->n_cards);
-        for (int32_t k = 0; k < r->n_cards; k++) {
-            double *in_s = &a->free_in_s[pass_card(a, r->job, k)],
-                   ends_s = r->left_s * r->s / r->alone;
-            *in_s = isinf(*in_s) || ends_s > *in_s ? ends_s : *in_s;
-        }
-    }
-    qsort(a->free_in_s, (size_t)c->n_cards, sizeof *a->free_in_s, ascending);
     return true;
 }
 
@@ -266,7 +242,8 @@ static bool gather(struct pass *a, bool fresh)
         n++;
         n_cards += a->p->at[t->task_begin[j]].n;
     }
-    a->resident = arena_alloc(a->v->scratch, (size_t)n + 1, sizeof *a->resident);
+    size_t room = (size_t)n + (size_t)a->p->cluster->n_cards + 1; /* for those who start alone */
+    a->resident = arena_alloc(a->v->scratch, room, sizeof *a->resident);
     a->couple = arena_alloc(a->v->scratch, (size_t)n_cards + 1, sizeof *a->couple);
     if (a->resident == NULL || a->couple == NULL)
         return false;
@@ -275,20 +252,7 @@ static bool gather(struct pass *a, bool fresh)
             s->has_menus ? menu_of(&s->menus, s->n_jobs, s->kind[j], j) : NULL;
         if (menu == NULL)
             continue;
-        struct resident *r = &a->resident[a->n];
-        s->resident[j] = a->n++;
-        *r = (struct resident){.job = j,
-                               .menu = (int32_t)(menu - s->menus.menu),
-                               .option = s->option[j],
-                               .width = s->width[j],
-                               .want_option = s->option[j],
-                               .want_width = s->width[j],
-                               .n_cards = a->p->at[t->task_begin[j]].n,
-                               .s = 1,
-                               .left_s = s->left_s[j]};
-        r->omega = omega_of(a, r->left_s);
-        r->alone =
-            pass_option(a, r->menu, r->option)->speed * pass_width(a, r->menu, r->width)->factor;
+        pass_add_resident(a, j, (int32_t)(menu - s->menus.menu));
     }
     find_couples(a);
     return true;
@@ -301,10 +265,9 @@ static bool run_pass(struct pass *a, bool fresh)
     s->epoch = (struct epoch){0};
     if (fresh)
         memcpy(s->price_before, s->price, sizeof s->price);
-    if (!gather(a, fresh))
-        return false;
     a->u = pressure(a);
-    if (!find_worth(a))
+    a->card_price = asked(a);
+    if (!gather(a, fresh))
         return false;
     s->epoch.n_residents = a->n;
     s->epoch.n_waiting = s->n_waiting;

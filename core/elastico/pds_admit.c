@@ -102,14 +102,15 @@ struct guest {
     int32_t menu, n_cards;
     double factor, left_s;
     double wait_s; /* until it could have cards of its own */
+    double alone;  /* speed on these, as a part of its highest */
 };
 
-/* What a job would do on its own a little later, over the time that it would share: the part of it
- * that it would not wait. A speed of 1 there, less what its cards are worth to others. */
+/* What a job would do on cards of its own a little later, over the time that it would share: its
+ * speed there for the part that it would not wait, less what the cards are worth to others. */
 static double alternative(const struct guest *g, double v_guest, double host_ends_s)
 {
     double ends_s = g->left_s / v_guest, together_s = ends_s < host_ends_s ? ends_s : host_ends_s;
-    return g->wait_s < together_s ? 1 - g->wait_s / together_s : 0;
+    return g->wait_s < together_s ? g->alone * (1 - g->wait_s / together_s) : 0;
 }
 
 /* Is this point safe for both, and worth the margin? Keeps the best in m. */
@@ -132,8 +133,8 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
         !menu_keeps(hm, v_host))
         return;
     double without = r->worth * now + alternative(g, v_guest, r->left_s / v_host);
-    double with = worth_of(a, g->n_cards) * v_guest + r->worth * v_host;
-    if (!stays) {
+    double with = worth_of(a, g->menu, g->n_cards) * v_guest + r->worth * v_host;
+    if (!stays && !r->fresh) {
         double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
                                             pass_option(a, r->menu, r->option)->config,
                                             pass_option(a, r->menu, pt->host)->config);
@@ -152,8 +153,14 @@ static struct guest guest_of(const struct walk *w, int32_t job, int32_t menu, in
     const struct pass *a = w->a;
     int32_t n = pass_width(a, menu, width)->n, n_cards = a->p->cluster->n_cards;
     int64_t place = w->ahead_milli / 1000 + n;
-    return (struct guest){menu, n, pass_width(a, menu, width)->factor, a->s->left_s[job],
-                          place <= n_cards ? a->free_in_s[place - 1] : INFINITY};
+    double factor = pass_width(a, menu, width)->factor;
+    return (struct guest){.menu = menu,
+                          .n_cards = n,
+                          .factor = factor,
+                          .left_s = a->s->left_s[job],
+                          .wait_s = place <= n_cards ? a->free_in_s[place - 1] : INFINITY,
+                          .alone = pass_option(a, menu, 0)->speed * factor /
+                                   pass_menu(a, menu)->speed_max};
 }
 
 /* The best host for a job on one card; group -1 where there is none. */
@@ -278,6 +285,7 @@ static bool start_free(struct pass *a, int32_t job, int32_t menu)
     }
     a->s->tau[job] = INFINITY;
     pass_took(a, job, kind, option, width);
+    pass_add_resident(a, job, menu)->fresh = true;
     return true;
 }
 
@@ -351,7 +359,7 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
             longest_s = fmax(longest_s, r->left_s * s_host / r->alone);
         }
     }
-    with += worth_of(a, n) * g->alone / slowest;
+    with += worth_of(a, g->menu, n) * g->alone / slowest;
     without += alternative(&g->guest, g->alone / slowest, longest_s);
     return with >= (1 + a->config->margin) * without;
 }
@@ -480,7 +488,8 @@ static double worth_of_queue(const struct pass *a, int32_t n, int32_t kind)
         const struct menu *m = menu_of(&a->s->menus, a->s->n_jobs, kind, job);
         if (m == NULL || !best_choice(a, job, (int32_t)(m - a->s->menus.menu), 1, &option, &width))
             continue;
-        sum += worth_of(a, 1) * a->s->menus.option[m->option + option].speed *
+        sum += worth_of(a, (int32_t)(m - a->s->menus.menu), 1) *
+               a->s->menus.option[m->option + option].speed *
                a->s->menus.width[m->width + width].factor;
         n--;
     }
@@ -494,7 +503,7 @@ static bool make_room(struct pass *a)
     bool any = false;
     for (int32_t i = 0; i < a->n; i++) {
         struct resident *r = &a->resident[i];
-        if (r->touched || r->want_width >= r->width || r->shares)
+        if (r->touched || r->fresh || r->want_width >= r->width || r->shares)
             continue;
         int32_t want = pass_width(a, r->menu, r->want_width)->n;
         double option = pass_option(a, r->menu, r->option)->speed, now = r->alone / r->s;
@@ -516,13 +525,16 @@ static bool make_room(struct pass *a)
 void pass_admit(struct pass *a)
 {
     struct walk w = {.a = a};
-    if (a->s->n_waiting == 0)
-        return;
-    if (!find_hosts(&w)) {
-        a->memory_out = true;
-        return;
+    int32_t n_before = -1;
+    while (a->s->n_waiting > 0 && a->n > n_before && !a->memory_out) {
+        n_before = a->n; /* who starts alone is a host in the next walk */
+        w.n_hosts = w.n_groups = 0;
+        if (!find_hosts(&w) || !pass_find_free(a)) {
+            a->memory_out = true;
+            return;
+        }
+        walk_queue(&w);
     }
-    walk_queue(&w);
     if (a->s->n_waiting > 0 && !pass_is(a, PDS_NO_PDS) && make_room(a))
         walk_queue(&w);
 }

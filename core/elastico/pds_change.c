@@ -148,7 +148,7 @@ static struct growth growth_of(struct pass *a, int32_t i, int32_t n_free)
     bool elastic = job_is_elastic(a->v->jobs, r->job);
     int32_t own = own_cards(a, r), best = -1;
     struct growth g = {i, -1, 0};
-    if (r->touched || (r->n_cards != 1 && !elastic))
+    if (r->touched || r->fresh || (r->n_cards != 1 && !elastic))
         return g;
     for (int32_t w = r->width; w < m->n_widths && pass_width(a, r->menu, w)->n - own <= n_free; w++)
         best = w;

@@ -1,6 +1,7 @@
 #include "core/elastico/pds_pass.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double pass_tau(const struct pass *a, int32_t menu, double alone)
 {
@@ -73,12 +74,58 @@ bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option)
     int32_t to = pass_option(a, r->menu, option)->config;
     if (!plan_config(a->p, r->job, to))
         return false;
-    double cost_s = transition_config_s(&a->config->cost, rst, r->job, from, to);
+    double cost_s = r->fresh ? 0 : transition_config_s(&a->config->cost, rst, r->job, from, to);
     if (cost_s > 0)
         plan_pause(a->p, r->job, us_of_s(cost_s));
     r->option = option;
     r->alone = pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
     r->touched = true;
     pass_took(a, r->job, a->s->kind[r->job], option, r->width);
+    return true;
+}
+
+struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu)
+{
+    const struct pds *s = a->s;
+    struct resident *r = &a->resident[a->n];
+    s->resident[job] = a->n++;
+    *r = (struct resident){.job = job,
+                           .menu = menu,
+                           .option = s->option[job],
+                           .width = s->width[job],
+                           .want_option = s->option[job],
+                           .want_width = s->width[job],
+                           .n_cards = a->p->at[a->v->jobs->task_begin[job]].n,
+                           .s = 1,
+                           .left_s = s->left_s[job]};
+    r->omega = omega_of(a, r->left_s);
+    r->worth = worth_of(a, menu, r->n_cards);
+    r->alone = pass_option(a, menu, r->option)->speed * pass_width(a, menu, r->width)->factor;
+    return r;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool pass_find_free(struct pass *a)
+{
+    const struct cluster *c = a->p->cluster;
+    a->free_in_s = arena_alloc(a->v->scratch, (size_t)c->n_cards + 1, sizeof *a->free_in_s);
+    if (a->free_in_s == NULL)
+        return false;
+    for (int32_t card = 0; card < c->n_cards; card++)
+        a->free_in_s[card] = c->card_n_jobs[card] == 0 ? 0 : INFINITY;
+    for (int32_t i = 0; i < a->n; i++) {
+        const struct resident *r = &a->resident[i];
+        for (int32_t k = 0; k < r->n_cards; k++) {
+            double *in_s = &a->free_in_s[pass_card(a, r->job, k)],
+                   ends_s = r->left_s * r->s / r->alone;
+            *in_s = isinf(*in_s) || ends_s > *in_s ? ends_s : *in_s;
+        }
+    }
+    qsort(a->free_in_s, (size_t)c->n_cards, sizeof *a->free_in_s, ascending);
     return true;
 }

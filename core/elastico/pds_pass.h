@@ -17,6 +17,7 @@ struct resident {
     double s;      /* believed slowdown: the worst of its cards */
     bool shares;   /* somebody sits on one of its cards */
     bool touched;  /* changed in this pass */
+    bool fresh;    /* started in this pass: what it starts as can still change for nothing */
 };
 struct couple {
     int32_t a, b; /* residents, a < b; once for each pair */
@@ -60,11 +61,11 @@ static inline double omega_of(const struct pass *a, double left_s)
 {
     return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
 }
-/* What a reference second of work on so many cards saves all jobs together: one second for the job
- * itself, and for those who wait the part of one that its cards are of the cluster. */
-static inline double worth_of(const struct pass *a, int32_t n_cards)
+/* What a job's speed on so many cards is worth: at its highest speed a second saves the job itself
+ * one second, and those who wait the part of one that its cards are of the cluster. */
+static inline double worth_of(const struct pass *a, int32_t menu, int32_t n_cards)
 {
-    return 1 + a->card_price * n_cards;
+    return (1 + a->card_price * n_cards) / pass_menu(a, menu)->speed_max;
 }
 /* Seconds over which a change of this job can pay back. */
 static inline double horizon_of(const struct pass *a, double left_s, double speed)
@@ -99,6 +100,11 @@ void pass_grow(struct pass *a);    /* nobody waits: pairs part, jobs widen */
 /* pds_admit.c: starts waiting jobs and takes them out of the queue. */
 void pass_admit(struct pass *a);
 
+/* Writes free_in_s: when cards will be free if nobody is sent to them; those of jobs outside the
+ * catalog are not expected. False when memory is out. Cost O(residents + cards log cards). */
+bool pass_find_free(struct pass *a);
+/* A job on cards, as the state has it, becomes the last of the list. */
+struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu);
 /* A job runs in this option and width from now on. */
 void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_t width);
 /* A free card of this kind for one instance of the job, on the node with fewest free ones; -1. */
