@@ -323,6 +323,7 @@ Test(synth, training_jobs_have_the_gpu_mix_and_inference_jobs_their_one_size)
     s.gpus = ".25:1,1:5,8:3,16:1";
     s.infer_frac = 0.3;
     s.infer_gpu = 0.5;
+    s.elastic_frac = 0;
     struct job_table t = make(&s, 64, 9);
     int32_t n_train = 0, n_size[4] = {0};
     for (int32_t j = 0; j < t.n_jobs; j++) {
@@ -354,12 +355,41 @@ Test(synth, wide_jobs_are_gangs_of_the_nodes_width)
     s.gpus = "16:1";
     s.infer_frac = 0;
     s.node_gpus = 4;
+    s.elastic_frac = 0;
     struct job_table t = make(&s, 64, 9);
     for (int32_t j = 0; j < t.n_jobs; j++) {
         cr_assert_eq(t.n_inst[j], 4);
         cr_assert_eq(t.gpu_milli[j], 4000);
     }
     jobs_free(&t);
+}
+
+Test(synth, a_part_of_the_wide_training_jobs_is_elastic_and_nothing_else_changes)
+{
+    struct synth_settings s = defaults();
+    s.jobs = 20000;
+    s.elastic_frac = 0.25;
+    struct job_table t = make(&s, 64, 9);
+    s.elastic_frac = 0;
+    struct job_table rigid = make(&s, 64, 9);
+    int32_t n_wide = 0, n_elastic = 0;
+    for (int32_t j = 0; j < t.n_jobs; j++) {
+        bool wide = job_gpu_milli(&t, j) > 1000;
+        n_wide += wide;
+        n_elastic += t.gpu_max[j] > 0;
+        cr_assert_eq(job_gpu_milli(&t, j), job_gpu_milli(&rigid, j));
+        cr_assert_eq(t.submit_us[j], rigid.submit_us[j]);
+        cr_assert_eq(job_duration_us(&t, j), job_duration_us(&rigid, j));
+        cr_assert_eq(rigid.gpu_max[j], 0);
+        if (t.gpu_max[j] == 0)
+            continue;
+        cr_assert(wide && t.kind[j] == KIND_TRAIN);
+        cr_assert_eq(t.gpu_min[j], 1);
+        cr_assert_eq(t.gpu_max[j] * 1000, job_gpu_milli(&t, j));
+    }
+    assert_share(n_elastic, n_wide, 0.25, "elastic");
+    jobs_free(&t);
+    jobs_free(&rigid);
 }
 
 Test(synth, a_group_has_one_user_one_workload_and_one_kind)

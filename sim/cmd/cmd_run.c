@@ -8,7 +8,8 @@
 static const char run_doc[] =
     "Replays one trace on one cluster under one policy and prints what came of it."
     "\v"
-    "Without options: the embedded 24-hour trace on 64 GPUs under easy-backfill.\n\n"
+    "Without options: the embedded 24-hour trace on 64 GPUs under elastico, contention as\n"
+    "the physics.\n\n"
     "  colosim run --trace pai_task_table.csv.gz --format pai --cluster 64x8:a100-40g \\\n"
     "              --policy fifo-skip --db r.db\n"
     "  colosim run --policy sjf --load 1.6 --set place=consolidate --json --quiet\n\n"

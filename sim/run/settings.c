@@ -43,7 +43,7 @@ const struct param run_params[] = {
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
                  "which nodes are tried first"),
-    PARAM_TEXT(struct run_settings, policy, "easy-backfill",
+    PARAM_TEXT(struct run_settings, policy, "elastico",
                "who decides (colosim describe policies)"),
     PARAM_REAL(struct run_settings, rate_scale, "1", 1, 1e-6, 1e6,
                "arrivals this many times as fast, counted from the first submission"),
@@ -56,7 +56,7 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, trace, NULL,
                "file or folder; without one, the embedded mixed trace of 24 hours"),
     PARAM_CHOICE(
-        struct run_settings, truth, truth_names, TRUTH_NONE,
+        struct run_settings, truth, truth_names, TRUTH_CONTENTION,
         "how jobs on one card slow each other: not at all, by the measured --pairs, by what "
         "their profiles contend for, or as the predictor says"),
     PARAM_TEXT(struct run_settings, window, NULL,

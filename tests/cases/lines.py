@@ -38,7 +38,8 @@ def case_run(lab, tap):
     tap.ok("a summary on stdout", re.search(r"\d+ completed(.*\n)+jct_\*_s +\d+", done.stdout),
            done.stdout)
     said = json.loads(shell(lab, "colosim run --json --quiet").stdout)
-    tap.equal("the policy until ElastiCo is there", said["policy"], "easy-backfill")
+    tap.equal("under ElastiCo", said["policy"], "elastico")
+    tap.equal("with contention as the physics", said["truth"], "contention")
     tap.equal("the metrics are those of the contract, in order", list(said["metrics"]), METRICS)
     tap.equal("apart from them, the timing", sorted(said["timing"]), sorted(TIMING))
     tap.ok("about 1,000 jobs", 900 <= said["metrics"]["jobs_completed"] <= 1100, said["metrics"])
