@@ -273,52 +273,148 @@ void solo_jobs_free(struct solo_jobs *jobs)
     *jobs = (struct solo_jobs){0};
 }
 
-/* Jobs together. */
-struct pair_columns {
-    int32_t job[2], retain[2], rep;
+/* Jobs together: how the tables that there are spell it. */
+enum { NAME_PARTS = 4 };
+static const struct layout {
+    struct {
+        const char *column[NAME_PARTS]; /* NULL after the last */
+        const char *together, *alone;   /* alone NULL: together is the retained rate itself */
+    } side[2];
+    bool times; /* milliseconds of an iteration and not rates */
+    bool bare;  /* how fast a job is alone is in the table or divided out: it need not be known */
+} layouts[] = {
+    {{{{"job_a"}, "retain_a", NULL}, {{"job_b"}, "retain_b", NULL}}, false, false},
+    {{{{"model_a"}, "iter_ms_a", NULL}, {{"model_b"}, "iter_ms_b", NULL}}, true, false},
+    /* Gavel's table of throughputs */
+    {{{{"job1"}, "colo1_steps_s", "solo1_steps_s"}, {{"job2"}, "colo2_steps_s", "solo2_steps_s"}},
+     false,
+     true},
+    /* Lucid's colocate_info.csv */
+    {{{{"model1", "dataset1", "batchsize1", "amp1"}, "speed1", NULL},
+      {{"model2", "dataset2", "batchsize2", "amp2"}, "speed2", NULL}},
+     false,
+     true},
 };
+struct pair_columns {
+    const struct layout *layout;
+    int32_t name[2][NAME_PARTS]; /* -1 after the last */
+    int32_t together[2], alone[2], rep;
+};
+
+static const struct layout *layout_of(const struct table *t)
+{
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (table_column(t, layouts[i].side[0].column[0]) >= 0 &&
+            table_column(t, layouts[i].side[0].together) >= 0)
+            return &layouts[i];
+    return NULL;
+}
 
 static enum status find_pairs(const struct table *t, struct pair_columns *c, struct error *err)
 {
-    TRY(want_column(t, "job_a", &c->job[0], err));
-    TRY(want_column(t, "job_b", &c->job[1], err));
-    TRY(want_column(t, "retain_a", &c->retain[0], err));
-    TRY(want_column(t, "retain_b", &c->retain[1], err));
+    c->layout = layout_of(t);
+    if (c->layout == NULL) /* by the missing columns of our own */
+        c->layout = &layouts[0];
+    for (int i = 0; i < 2; i++) {
+        for (int p = 0; p < NAME_PARTS; p++) {
+            c->name[i][p] = -1;
+            if (c->layout->side[i].column[p] != NULL)
+                TRY(want_column(t, c->layout->side[i].column[p], &c->name[i][p], err));
+        }
+        TRY(want_column(t, c->layout->side[i].together, &c->together[i], err));
+        c->alone[i] = -1;
+        if (c->layout->side[i].alone != NULL)
+            TRY(want_column(t, c->layout->side[i].alone, &c->alone[i], err));
+    }
     c->rep = table_column(t, "rep");
     return ST_OK;
 }
 
-static enum status find_jobs(const struct table *t, int32_t row, const struct pair_columns *c,
-                             const struct solo_jobs *jobs, struct names *workloads, int32_t job[2],
-                             int32_t workload[2], struct error *err)
+/* The name of a side: its parts joined, a batch as bN and AMP as amp or nothing. */
+static void side_name(const struct table *t, int32_t row, const struct pair_columns *c, int i,
+                      char *name, size_t size)
 {
-    for (int i = 0; i < 2; i++) {
-        const char *name = table_cell(t, row, c->job[i]);
-        job[i] = names_find(&jobs->names, name, strlen(name));
-        if (job[i] < 0)
-            return fail(err, ST_INPUT, "line %d: '%s' is not among the jobs alone", row + 2, name);
-        workload[i] = names_add(workloads, name, strlen(name));
-        if (workload[i] < 0)
-            return fail_memory(err);
+    size_t used = 0;
+    for (int p = 0; p < NAME_PARTS && c->name[i][p] >= 0 && used < size; p++) {
+        const char *part = table_cell(t, row, c->name[i][p]);
+        bool batch = p == 2, amp = p == 3;
+        if (amp)
+            part = strcmp(part, "0") == 0 ? "" : "-amp";
+        used += (size_t)snprintf(name + used, size - used, "%s%s%s", p > 0 && !amp ? "-" : "",
+                                 batch ? "b" : "", part);
     }
-    return ST_OK;
+}
+
+/* The job of a side among those alone; where the table itself says how fast it is alone, a job of
+ * which that is all that is known. */
+static enum status find_side(const struct table *t, int32_t row, const struct pair_columns *c,
+                             int i, const struct solo_jobs *jobs, struct iac_side *side,
+                             int32_t *workload, struct names *workloads, struct error *err)
+{
+    char name[256];
+    side_name(t, row, c, i, name, sizeof name);
+    size_t length = strlen(name);
+    int32_t job = names_find(&jobs->names, name, length);
+    if (job < 0 && !c->layout->bare)
+        return fail(err, ST_INPUT, "line %d: '%s' is not among the jobs alone", row + 2, name);
+    *side = job >= 0 ? jobs->side[job] : (struct iac_side){.card_mib = 1, .kind = KIND_TRAIN};
+    if (job < 0 && c->alone[i] >= 0) {
+        double rate;
+        TRY(want_number(t, row, c->alone[i], 0, 1e15, &rate, err));
+        side->step_s = rate > 0 ? 1 / rate : 0;
+    }
+    *workload = names_add(workloads, name, length);
+    return *workload >= 0 ? ST_OK : fail_memory(err);
+}
+
+/* The retained rate of a side; 0 where it did not run. */
+static enum status want_retained(const struct table *t, int32_t row, const struct pair_columns *c,
+                                 int i, const struct iac_side *side, double *out, struct error *err)
+{
+    double together, alone = 1;
+    if (!c->layout->bare && !c->layout->times)
+        return want_number(t, row, c->together[i], 1e-3, 10, out, err);
+    if (c->layout->times) {
+        TRY(want_number(t, row, c->together[i], 1e-9, 1e12, &together, err));
+        *out = side->step_s * 1e3 / together;
+        return *out > 0 ? ST_OK
+                        : fail(err, ST_INPUT, "line %d: the time alone is not known", row + 2);
+    }
+    TRY(want_number(t, row, c->together[i], 0, 1e15, &together, err));
+    if (c->alone[i] >= 0)
+        TRY(want_number(t, row, c->alone[i], 0, 1e15, &alone, err));
+    *out = alone > 0 ? together / alone : 0;
+    if (*out <= 10 && (*out >= 1e-3 || *out <= 0))
+        return ST_OK;
+    return fail(err, ST_INPUT, "line %d: %s means %g of the rate alone, want 0.001 to 10 or 0",
+                row + 2, t->column[c->together[i]], *out);
 }
 
 static enum status read_pair(struct samples *s, const struct table *t, int32_t row,
                              const struct pair_columns *c, const struct solo_jobs *jobs,
                              struct error *err)
 {
-    int32_t job[2], workload[2], experiment = s->n_experiments;
+    struct iac_side side[2];
+    int32_t workload[2], experiment = s->n_experiments;
     double retain[2], rep = 0;
-    TRY(find_jobs(t, row, c, jobs, &s->workloads, job, workload, err));
-    TRY(want_number(t, row, c->retain[0], 1e-3, 10, &retain[0], err));
-    TRY(want_number(t, row, c->retain[1], 1e-3, 10, &retain[1], err));
+    for (int i = 0; i < 2; i++) {
+        TRY(find_side(t, row, c, i, jobs, &side[i], &workload[i], &s->workloads, err));
+        TRY(want_retained(t, row, c, i, &side[i], &retain[i], err));
+    }
     if (c->rep >= 0)
         TRY(want_number(t, row, c->rep, 0, 1e6, &rep, err));
-    for (int i = 0; rep <= 0 && i < 2; i++)
-        TRY(samples_add(
-            s, &jobs->side[job[i]], &jobs->side[job[1 - i]],
-            (struct pair_row){1 / retain[i], 0, experiment, {workload[i], workload[1 - i]}}, err));
+    if (rep > 0)
+        return ST_OK;
+    if (retain[0] <= 0 || retain[1] <= 0) {
+        s->n_dropped++;
+        return ST_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        TRY(samples_add(s, &side[i], &side[1 - i],
+                        (struct pair_row){.slowdown = 1 / retain[i],
+                                          .experiment = experiment,
+                                          .workload = {workload[i], workload[1 - i]}},
+                        err));
     return ST_OK;
 }
 
@@ -333,4 +429,13 @@ enum status pair_table_jobs(struct samples *s, const struct table *t, const stru
     return ST_OK;
 }
 
-bool pair_table_is_jobs(const struct table *t) { return table_column(t, "job_a") >= 0; }
+bool pair_table_is_jobs(const struct table *t)
+{
+    return layout_of(t) != NULL || table_column(t, "job_a") >= 0;
+}
+
+bool pair_table_is_bare(const struct table *t)
+{
+    const struct layout *layout = layout_of(t);
+    return layout != NULL && layout->bare;
+}

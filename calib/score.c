@@ -1,14 +1,11 @@
 #include "calib/score.h"
 
-#include "calib/queueing.h"
 #include "core/base/rng.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define RIDGE .03 /* on squared ln weights, of the queueing fit */
 
 const char *const score_by_name[] = {"experiment", "pair", "workload", NULL};
 const char *const score_model_name[] = {"dnn",    "dnn+steps",  "dnn+weights",
@@ -109,8 +106,9 @@ bool score_model_applies(enum score_model model, const struct samples *s)
     bool steps = false;
     for (int32_t i = 0; i < 2 * s->n; i++)
         steps = steps || s->side[i].step_s > 0;
-    return (!is_gbdt(model) || gbdt_built()) && (!wants_steps(model) || steps) &&
-           (!wants_weights(model) || s->named_jobs);
+    return model == SCORE_QUEUEING ||
+           ((!is_gbdt(model) || gbdt_built()) && (!wants_steps(model) || steps) &&
+            (!wants_weights(model) || s->named_jobs));
 }
 
 /* Rows of the other folds and of this one. */
@@ -211,7 +209,7 @@ enum status score_run(struct score_fold *out, const struct samples *s, const str
     int32_t *learn = NULL, n_learn = 0;
     TRY_OUT(split(s, p, fold, out, &learn, &n_learn, err));
     if (wants_weights(model)) {
-        TRY_OUT(queueing_fit(&q, s, learn, n_learn, RIDGE, err));
+        TRY_OUT(queueing_fit(&q, s, learn, n_learn, &o->queueing, err));
         TRY_OUT(weigh(&weighted, s, &q, err));
         in = &weighted;
     }
@@ -255,6 +253,7 @@ void score_add(struct score *score, const struct samples *s, const struct score_
         add(&score->slow[N_PAIR_KINDS], label, predicted);
         add(&score->kept[kind], 1 / label, 1 / predicted);
         add(&score->kept[N_PAIR_KINDS], 1 / label, 1 / predicted);
+        add(&score->raw, 1 / s->row[f->row[i]].measured, 1 / predicted);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef COLOSIM_CALIB_SCORE_H
 #define COLOSIM_CALIB_SCORE_H
 
+#include "calib/queueing.h"
 #include "calib/train.h"
 
 /* What is left out together. */
@@ -48,6 +49,7 @@ bool score_model_applies(enum score_model model, const struct samples *s);
 
 struct score_options {
     struct train_options train;
+    struct queueing_options queueing;
     int32_t n_nets;
     uint64_t seed;
 };
@@ -71,6 +73,7 @@ struct score {
         double error;             /* sum of |predicted / label - 1| */
         double sum, square, rest; /* of labels, their squares, squared differences */
     } slow[N_PAIR_KINDS + 1], kept[N_PAIR_KINDS + 1]; /* of S and of 1 / S; the last: all */
+    struct score_sums raw; /* of retained rates as they were measured, above 1 as well */
 };
 void score_add(struct score *score, const struct samples *s, const struct score_fold *f);
 /* Mean absolute percentage error, and coefficient of determination; NAN of no rows. */

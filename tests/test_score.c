@@ -28,7 +28,7 @@ static struct samples made(int n)
                 struct iac_side side[2] = {
                     {.sm = (i + 1.) / n, .card_mib = 1, .kind = i % 2 ? KIND_TRAIN : KIND_INFER},
                     {.sm = (j + 1.) / n, .card_mib = 1, .kind = j % 2 ? KIND_TRAIN : KIND_INFER}};
-                struct pair_row row = {1 + (j + 1.) / (i + 1), 0, s.n_experiments - k, {i, j}};
+                struct pair_row row = {1 + (j + 1.) / (i + 1), 0, s.n_experiments - k, {i, j}, 0};
                 cr_assert_eq(samples_add(&s, &side[0], &side[1], row, &err), ST_OK);
             }
     return s;
@@ -36,7 +36,7 @@ static struct samples made(int n)
 
 static struct score_fold linear_fold(const struct samples *s, const struct score_plan *p, int32_t f)
 {
-    struct score_options o = {train_defaults(), 1, 1};
+    struct score_options o = {train_defaults(), queueing_defaults(), 1, 1};
     struct score_fold fold;
     struct error err = {""};
     cr_assert_eq(score_run(&fold, s, p, f, SCORE_LINEAR, &o, &err), ST_OK, "%s", err.text);
@@ -163,7 +163,7 @@ Test(score, models_apply_where_what_they_need_is_there)
 /* One network, five folds by experiment; the CPU time is part of what is promised. */
 static struct score score_all(const struct samples *s, enum score_model model, double *cpu_s)
 {
-    struct score_options o = {train_defaults(), 1, 1};
+    struct score_options o = {train_defaults(), queueing_defaults(), 1, 1};
     struct score_plan p;
     struct score score = {0};
     struct error err = {""};

@@ -240,8 +240,7 @@ static void print_json(const struct scoring *s, FILE *file)
 static enum status score(struct scoring *s, struct error *err)
 {
     struct output out;
-    s->options =
-        (struct score_options){s->measured.train, s->measured.n_nets, (uint64_t)s->measured.seed};
+    s->options = measured_options(&s->measured);
     TRY(measured_read(&s->measured, &s->samples, err));
     TRY(choose_models(s, err));
     TRY(score_plan_init(&s->plan, &s->samples, s->by, s->n_folds, s->options.seed, err));

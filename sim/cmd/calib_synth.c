@@ -59,7 +59,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SET:
         return option_setting(
-            state, &(struct param_group){"experiments", experiment_params, &s->options}, arg);
+            state, &(struct param_group){"experiments", experiment_params, &s->options}, 1, arg);
     case 'o': s->output = arg; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many", arg); return 0;
     case ARGP_KEY_END:
