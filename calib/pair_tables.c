@@ -1,5 +1,7 @@
 #include "calib/pair_tables.h"
 
+#include "calib/solo_rates.h"
+#include "calib/wanted.h"
 #include "core/base/units.h"
 #include "core/elastico/sides.h"
 
@@ -7,24 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum status want_column(const struct table *t, const char *name, int32_t *column,
-                               struct error *err)
-{
-    *column = table_column(t, name);
-    return *column >= 0 ? ST_OK : fail(err, ST_INPUT, "there is no column '%s'", name);
-}
-
-/* A number in min .. max. */
-static enum status want_number(const struct table *t, int32_t row, int32_t column, double min,
-                               double max, double *out, struct error *err)
-{
-    *out = table_number(t, row, column);
-    if (*out >= min && *out <= max)
-        return ST_OK;
-    return fail(err, ST_INPUT, "line %d: %s is '%s', want a number in %g to %g", row + 2,
-                t->column[column], table_cell(t, row, column), min, max);
-}
 
 /* Numbers of one side in a table of features. */
 static const struct side_column {
@@ -73,13 +57,13 @@ static enum status find_features(const struct table *t, struct feature_columns *
             snprintf(name, sizeof name, "%s_%c", side_columns[i].name, "ij"[side]);
             c->number[side][i] = table_column(t, name);
             if (c->number[side][i] < 0 && !side_columns[i].optional)
-                return want_column(t, name, &c->number[side][i], err);
+                return wanted_column(t, name, &c->number[side][i], err);
         }
-        TRY(want_column(t, side == 0 ? "is_train_i" : "is_train_j", &c->is_train[side], err));
+        TRY(wanted_column(t, side == 0 ? "is_train_i" : "is_train_j", &c->is_train[side], err));
     }
-    TRY(want_column(t, "slowdown", &c->slowdown, err));
-    TRY(want_column(t, "experiment", &c->experiment, err));
-    TRY(want_column(t, "workloads", &c->workloads, err));
+    TRY(wanted_column(t, "slowdown", &c->slowdown, err));
+    TRY(wanted_column(t, "experiment", &c->experiment, err));
+    TRY(wanted_column(t, "workloads", &c->workloads, err));
     c->mem_pressure = table_column(t, "mem_pressure");
     return ST_OK;
 }
@@ -92,9 +76,9 @@ static enum status read_side(const struct table *t, int32_t row, const struct fe
     for (int i = 0; i < N_SIDE_COLUMNS; i++) {
         double *field = (double *)(void *)((char *)side + side_columns[i].offset);
         if (c->number[which][i] >= 0)
-            TRY(want_number(t, row, c->number[which][i], 0, side_columns[i].max, field, err));
+            TRY(wanted_number(t, row, c->number[which][i], 0, side_columns[i].max, field, err));
     }
-    TRY(want_number(t, row, c->is_train[which], 0, 1, &is_train, err));
+    TRY(wanted_number(t, row, c->is_train[which], 0, 1, &is_train, err));
     side->kind = is_train > .5 ? KIND_TRAIN : KIND_INFER;
     return ST_OK;
 }
@@ -115,12 +99,12 @@ static enum status read_row(struct feature_reader *r, const struct table *t, int
     struct iac_side side[2];
     struct pair_row out = {0};
     double pressure;
-    TRY(want_number(t, row, c->slowdown, 1e-3, 1e6, &out.slowdown, err));
+    TRY(wanted_number(t, row, c->slowdown, 1e-3, 1e6, &out.slowdown, err));
     TRY(read_side(t, row, c, 0, &side[0], err));
     TRY(read_side(t, row, c, 1, &side[1], err));
     side[0].card_mib = side[1].card_mib = r->card_mib;
     if (c->mem_pressure >= 0) {
-        TRY(want_number(t, row, c->mem_pressure, 1e-9, 1e9, &pressure, err));
+        TRY(wanted_number(t, row, c->mem_pressure, 1e-9, 1e9, &pressure, err));
         side[0].card_mib = side[1].card_mib = (side[0].fb_mib + side[1].fb_mib) / pressure;
     }
     const char *experiment = table_cell(t, row, c->experiment);
@@ -153,14 +137,14 @@ struct solo_columns {
 
 static enum status find_solo(const struct table *t, struct solo_columns *c, struct error *err)
 {
-    TRY(want_column(t, "job", &c->job, err));
-    TRY(want_column(t, "samples_per_s", &c->samples_per_s, err));
-    TRY(want_column(t, "steps_per_s", &c->steps_per_s, err));
-    TRY(want_column(t, "peak_alloc_mib", &c->peak_alloc_mib, err));
-    TRY(want_column(t, "sm", &c->sm, err));
-    TRY(want_column(t, "occ", &c->occ, err));
-    TRY(want_column(t, "tensor", &c->tensor, err));
-    TRY(want_column(t, "dram", &c->dram, err));
+    TRY(wanted_column(t, "job", &c->job, err));
+    TRY(wanted_column(t, "samples_per_s", &c->samples_per_s, err));
+    TRY(wanted_column(t, "steps_per_s", &c->steps_per_s, err));
+    TRY(wanted_column(t, "peak_alloc_mib", &c->peak_alloc_mib, err));
+    TRY(wanted_column(t, "sm", &c->sm, err));
+    TRY(wanted_column(t, "occ", &c->occ, err));
+    TRY(wanted_column(t, "tensor", &c->tensor, err));
+    TRY(wanted_column(t, "dram", &c->dram, err));
     c->params = table_column(t, "params");
     return ST_OK;
 }
@@ -203,7 +187,7 @@ static void read_name(const char *name, struct iac_side *side)
 static enum status read_percent(const struct table *t, int32_t row, int32_t column, double *out,
                                 struct error *err)
 {
-    TRY(want_number(t, row, column, 0, 100, out, err));
+    TRY(wanted_number(t, row, column, 0, 100, out, err));
     *out /= 100;
     return ST_OK;
 }
@@ -218,13 +202,13 @@ static enum status read_solo(const struct table *t, int32_t row, const struct so
     TRY(read_percent(t, row, c->occ, &side->occ, err));
     TRY(read_percent(t, row, c->tensor, &side->tensor, err));
     TRY(read_percent(t, row, c->dram, &side->dram, err));
-    TRY(want_number(t, row, c->peak_alloc_mib, 0, 1e9, &side->fb_mib, err));
-    TRY(want_number(t, row, c->samples_per_s, 1e-9, 1e15, &side->rate, err));
-    TRY(want_number(t, row, c->steps_per_s, 1e-9, 1e12, &steps_per_s, err));
+    TRY(wanted_number(t, row, c->peak_alloc_mib, 0, 1e9, &side->fb_mib, err));
+    TRY(wanted_number(t, row, c->samples_per_s, 1e-9, 1e15, &side->rate, err));
+    TRY(wanted_number(t, row, c->steps_per_s, 1e-9, 1e12, &steps_per_s, err));
     side->step_s = 1 / steps_per_s;
     if (c->params < 0)
         return ST_OK;
-    TRY(want_number(t, row, c->params, 1, 1e18, &params, err));
+    TRY(wanted_number(t, row, c->params, 1, 1e18, &params, err));
     side->log10_params = log10(params);
     return ST_OK;
 }
@@ -242,11 +226,29 @@ static enum status add_job(struct solo_jobs *jobs, const char *name, size_t leng
     return ST_OK;
 }
 
+/* Jobs of which only iteration times are known. */
+static enum status add_timed(struct solo_jobs *jobs, const struct table *t, double card_mib,
+                             struct error *err)
+{
+    struct solo_rates rates = {0};
+    enum status status = solo_rates_read(&rates, t, err);
+    for (int32_t i = 0; i < rates.n && status == ST_OK; i++) {
+        const struct solo_rate *at = &rates.at[i];
+        struct iac_side side = {.card_mib = card_mib, .kind = KIND_TRAIN, .step_s = at->step_s};
+        status = add_job(jobs, names_text(&rates.jobs, at->job), names_length(&rates.jobs, at->job),
+                         &side, err);
+    }
+    solo_rates_free(&rates);
+    return status;
+}
+
 enum status solo_jobs_of_table(struct solo_jobs *jobs, const struct table *t, double card_mib,
                                struct error *err)
 {
     struct solo_columns columns;
     struct iac_side side;
+    if (table_column(t, "iter_ms") >= 0)
+        return add_timed(jobs, t, card_mib, err);
     TRY(find_solo(t, &columns, err));
     for (int32_t row = 0; row < t->n_rows; row++) {
         const char *name = table_cell(t, row, columns.job);
@@ -319,12 +321,12 @@ static enum status find_pairs(const struct table *t, struct pair_columns *c, str
         for (int p = 0; p < NAME_PARTS; p++) {
             c->name[i][p] = -1;
             if (c->layout->side[i].column[p] != NULL)
-                TRY(want_column(t, c->layout->side[i].column[p], &c->name[i][p], err));
+                TRY(wanted_column(t, c->layout->side[i].column[p], &c->name[i][p], err));
         }
-        TRY(want_column(t, c->layout->side[i].together, &c->together[i], err));
+        TRY(wanted_column(t, c->layout->side[i].together, &c->together[i], err));
         c->alone[i] = -1;
         if (c->layout->side[i].alone != NULL)
-            TRY(want_column(t, c->layout->side[i].alone, &c->alone[i], err));
+            TRY(wanted_column(t, c->layout->side[i].alone, &c->alone[i], err));
     }
     c->rep = table_column(t, "rep");
     return ST_OK;
@@ -360,7 +362,7 @@ static enum status find_side(const struct table *t, int32_t row, const struct pa
     *side = job >= 0 ? jobs->side[job] : (struct iac_side){.card_mib = 1, .kind = KIND_TRAIN};
     if (job < 0 && c->alone[i] >= 0) {
         double rate;
-        TRY(want_number(t, row, c->alone[i], 0, 1e15, &rate, err));
+        TRY(wanted_number(t, row, c->alone[i], 0, 1e15, &rate, err));
         side->step_s = rate > 0 ? 1 / rate : 0;
     }
     *workload = names_add(workloads, name, length);
@@ -373,16 +375,16 @@ static enum status want_retained(const struct table *t, int32_t row, const struc
 {
     double together, alone = 1;
     if (!c->layout->bare && !c->layout->times)
-        return want_number(t, row, c->together[i], 1e-3, 10, out, err);
+        return wanted_number(t, row, c->together[i], 1e-3, 10, out, err);
     if (c->layout->times) {
-        TRY(want_number(t, row, c->together[i], 1e-9, 1e12, &together, err));
+        TRY(wanted_number(t, row, c->together[i], 1e-9, 1e12, &together, err));
         *out = side->step_s * 1e3 / together;
         return *out > 0 ? ST_OK
                         : fail(err, ST_INPUT, "line %d: the time alone is not known", row + 2);
     }
-    TRY(want_number(t, row, c->together[i], 0, 1e15, &together, err));
+    TRY(wanted_number(t, row, c->together[i], 0, 1e15, &together, err));
     if (c->alone[i] >= 0)
-        TRY(want_number(t, row, c->alone[i], 0, 1e15, &alone, err));
+        TRY(wanted_number(t, row, c->alone[i], 0, 1e15, &alone, err));
     *out = alone > 0 ? together / alone : 0;
     if (*out <= 10 && (*out >= 1e-3 || *out <= 0))
         return ST_OK;
@@ -402,7 +404,7 @@ static enum status read_pair(struct samples *s, const struct table *t, int32_t r
         TRY(want_retained(t, row, c, i, &side[i], &retain[i], err));
     }
     if (c->rep >= 0)
-        TRY(want_number(t, row, c->rep, 0, 1e6, &rep, err));
+        TRY(wanted_number(t, row, c->rep, 0, 1e6, &rep, err));
     if (rep > 0)
         return ST_OK;
     if (retain[0] <= 0 || retain[1] <= 0) {

@@ -28,7 +28,7 @@ struct solo_jobs {
  * in percent. What else is known is read off the name, words joined by '-': bN is the batch, amp
  * and ck what they say; decode or prefill make it inference with cN or tN tokens, three quarters of
  * them prompt as in core/elastico/profile.c. Parameter counts are those of a column params, else
- * unknown. Or a table of iteration times, iterations.h: of its jobs nothing but step_s is known. */
+ * unknown. Or a table with iter_ms, solo_rates.h: of its jobs nothing but step_s is known. */
 enum status solo_jobs_of_table(struct solo_jobs *jobs, const struct table *t, double card_mib,
                                struct error *err) MUST_USE;
 /* Adds a catalog's workloads in their default configuration on this card. */

@@ -60,15 +60,20 @@ static enum status fit(struct fitting *f, struct error *err)
     enum status status = queueing_fit(&f->q, &f->samples, all, f->samples.n, &o.queueing, err);
     free(all);
     TRY(status);
-    printf("%d rows, %d jobs, rms %.4f dropped %d\n", f->samples.n, f->q.n_jobs, f->q.rms, f->samples.n_dropped);
+    printf("%d rows, %d jobs, rms %.4f dropped %d\n", f->samples.n, f->q.n_jobs, f->q.rms,
+           f->samples.n_dropped);
     for (int r = 0; r < 3; r++)
         printf("alpha %g +- %g\n", f->q.alpha[r].value, f->q.alpha[r].se);
-    printf("kappa %g +- %g  m %g +- %g gamma %g +- %g\n", f->q.kappa.value, f->q.kappa.se, f->q.m.value, f->q.m.se, f->q.gamma.value, f->q.gamma.se);
+    printf("kappa %g +- %g  m %g +- %g gamma %g +- %g\n", f->q.kappa.value, f->q.kappa.se,
+           f->q.m.value, f->q.m.se, f->q.gamma.value, f->q.gamma.se);
     if (getenv("W"))
         for (int k = 0; k < f->q.n_jobs; k++)
-            printf("%s %.4f +- %.4f\n", names_text(&f->samples.workloads, k), f->q.delta[k].value, f->q.delta[k].se);
+            printf("%s %.4f +- %.4f\n", names_text(&f->samples.workloads, k), f->q.delta[k].value,
+                   f->q.delta[k].se);
     for (int p = 0; p <= f->n_seeds; p++) {
-        TRY(score_plan_init(&f->plan[p], &f->samples, p < f->n_seeds ? SCORE_BY_PAIR : SCORE_BY_WORKLOAD, f->n_folds, (uint64_t)f->measured.seed + (uint64_t)p, err));
+        TRY(score_plan_init(&f->plan[p], &f->samples,
+                            p < f->n_seeds ? SCORE_BY_PAIR : SCORE_BY_WORKLOAD, f->n_folds,
+                            (uint64_t)f->measured.seed + (uint64_t)p, err));
         for (int i = 0; i < f->plan[p].n_folds; i++) {
             struct score_fold fold;
             TRY(score_run(&fold, &f->samples, &f->plan[p], i, SCORE_QUEUEING, &o, err));
@@ -76,7 +81,8 @@ static enum status fit(struct fitting *f, struct error *err)
             score_fold_free(&fold);
         }
         struct score_sums *k = &f->score[p].kept[N_PAIR_KINDS], *r = &f->score[p].raw;
-        printf("%s %d: %.2f %.3f  raw %.2f %.3f\n", p < f->n_seeds ? "seed" : "job", p, score_mape_pct(k), score_r2(k), score_mape_pct(r), score_r2(r));
+        printf("%s %d: %.2f %.3f  raw %.2f %.3f\n", p < f->n_seeds ? "seed" : "job", p,
+               score_mape_pct(k), score_r2(k), score_mape_pct(r), score_r2(r));
     }
     return ST_OK;
 }

@@ -100,7 +100,7 @@ static enum status make(const struct synth *s, struct samples *samples, struct e
     struct contention physics = {0};
     TRY_OUT(catalog_read(s->catalog, &workloads, err));
     TRY_OUT(profiles_init(&profiles, &workloads, err));
-    TRY_OUT(contention_init(&physics, &profiles, (enum contention_set)s->options.physics, 1, err));
+    TRY_OUT(contention_init(&physics, &profiles, &contention_sets[s->options.physics], 1, err));
     TRY_OUT(experiments_make(samples, &profiles, &physics, &s->options, err));
 out:
     contention_free(&physics);

@@ -142,7 +142,8 @@ enum status models_open(struct models *m, const struct model_choice *choice,
     TRY(catalog_read(choice->catalog, &m->workloads, err));
     TRY(profiles_init(&m->profiles, &m->workloads, err));
     if (contention)
-        TRY(contention_init(&m->contention, &m->profiles, choice->set, choice->m, err));
+        TRY(contention_init(&m->contention, &m->profiles, &contention_sets[choice->set], choice->m,
+                            err));
     TRY(open_predictor(m, err));
     m->bound = true;
     return models_bind(m, t, c, err);

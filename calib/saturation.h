@@ -1,0 +1,28 @@
+/* saturation.h - a workload's speed over its batch size, fitted to how fast it ran alone:
+ *
+ *     T(BS) = BS / (t0 + BS / T_inf)
+ *
+ * T_inf times amp_speedup and t0 times launch_amp with mixed precision, T_inf times 1 - ck_cost
+ * with activation checkpointing; the names are those of a catalog's coefficients
+ * (core/elastico/workload.h; bs_half = t0 T_inf). Least squares on ln T. */
+#ifndef COLOSIM_CALIB_SATURATION_H
+#define COLOSIM_CALIB_SATURATION_H
+
+#include "calib/estimate.h"
+#include "calib/solo_rates.h"
+
+struct saturation {
+    int32_t n;            /* configurations fitted to */
+    struct estimate t0_s; /* 0 with no error: too small to be seen */
+    struct estimate rate_inf;
+    struct estimate amp_speedup, launch_amp, ck_cost; /* NAN where the measurements cannot tell */
+    double mape_pct;                                  /* of the rates, in sample */
+};
+
+/* Of one workload. False where it has no three configurations of two batch sizes: nothing to fit,
+ * or nothing to check it by. */
+bool saturation_fits(const struct solo_rates *r, int32_t workload);
+enum status saturation_fit(struct saturation *s, const struct solo_rates *r, int32_t workload,
+                           struct error *err) MUST_USE;
+
+#endif
