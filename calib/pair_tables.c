@@ -268,6 +268,25 @@ enum status solo_jobs_of_profiles(struct solo_jobs *jobs, const struct profiles 
     return ST_OK;
 }
 
+enum status solo_mps_overhead(const struct table *t, struct estimate *m, struct error *err)
+{
+    int32_t without = table_column(t, "steps_per_s_without_mps"), with;
+    double sum = 0, square = 0, rate[2], n = t->n_rows;
+    if (without < 0 || t->n_rows == 0)
+        return ST_OK;
+    TRY(wanted_column(t, "steps_per_s", &with, err));
+    for (int32_t row = 0; row < t->n_rows; row++) {
+        TRY(wanted_number(t, row, without, 1e-9, 1e12, &rate[0], err));
+        TRY(wanted_number(t, row, with, 1e-9, 1e12, &rate[1], err));
+        double log_ratio = log(rate[0] / rate[1]);
+        sum += log_ratio;
+        square += log_ratio * log_ratio;
+    }
+    m->value = exp(sum / n);
+    m->se = n > 1 ? m->value * sqrt(fmax(0, square - sum * sum / n) / (n - 1) / n) : 0;
+    return ST_OK;
+}
+
 void solo_jobs_free(struct solo_jobs *jobs)
 {
     names_free(&jobs->names);

@@ -2,6 +2,7 @@
 #ifndef COLOSIM_CALIB_PAIR_TABLES_H
 #define COLOSIM_CALIB_PAIR_TABLES_H
 
+#include "calib/estimate.h"
 #include "calib/samples.h"
 #include "core/base/table.h"
 #include "core/elastico/profile.h"
@@ -35,6 +36,10 @@ enum status solo_jobs_of_table(struct solo_jobs *jobs, const struct table *t, do
 enum status solo_jobs_of_profiles(struct solo_jobs *jobs, const struct profiles *p, int32_t card,
                                   struct error *err) MUST_USE;
 void solo_jobs_free(struct solo_jobs *jobs);
+/* What MPS costs a job that is alone under it: the geometric mean of steps_per_s_without_mps over
+ * steps_per_s, where a table of jobs alone has that column; else *m stays. */
+enum status solo_mps_overhead(const struct table *t, struct estimate *m,
+                              struct error *err) MUST_USE;
 
 /* A table of jobs together, in any of these spellings:
  *   job_a, job_b, retain_a and retain_b (rate together over rate alone);

@@ -12,6 +12,7 @@ struct fit {
     const struct solo_rate **at; /* (n) those of the workload */
     size_t n, n_x;
     int32_t place[N_UNKNOWN];
+    bool fits;
 };
 
 static bool belongs(const struct solo_rate *at, int32_t workload)
@@ -33,14 +34,6 @@ static int n_batches(const struct solo_rates *r, int32_t workload, int amp)
     return n;
 }
 
-bool saturation_fits(const struct solo_rates *r, int32_t workload)
-{
-    int n = 0;
-    for (int32_t i = 0; i < r->n; i++)
-        n += belongs(&r->at[i], workload);
-    return n >= 3 && n_batches(r, workload, -1) >= 2;
-}
-
 static double unknown(const struct fit *f, const gsl_vector *x, int which)
 {
     return f->place[which] < 0 ? 0 : gsl_vector_get(x, (size_t)f->place[which]);
@@ -59,32 +52,38 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
-/* What of the unknowns the measurements tell, and where to start: a launch-free rate a little above
- * the best seen, and a t0 of half the shortest step. */
-static gsl_vector *begin(struct fit *f, const struct solo_rates *r, int32_t workload)
+/* The configurations of a workload, and what of the unknowns they tell. */
+static bool gather(struct fit *f, const struct solo_rates *r, int32_t workload)
 {
-    bool both = false, any_amp = false, all_amp = true, ck = false, all_ck = true;
+    size_t n_amp = 0, n_ck = 0;
+    *f = (struct fit){.at = malloc((size_t)r->n * sizeof *f->at + 1)};
+    for (int32_t i = 0; f->at != NULL && i < r->n; i++)
+        if (belongs(&r->at[i], workload)) {
+            f->at[f->n++] = &r->at[i];
+            n_amp += r->at[i].amp;
+            n_ck += r->at[i].ck;
+        }
+    bool both = n_amp > 0 && n_amp < f->n;
+    int plain = n_batches(r, workload, 0), amp = n_batches(r, workload, 1);
+    const bool told[N_UNKNOWN] = {true, true, both, both && plain >= 2 && amp >= 2,
+                                  n_ck > 0 && n_ck < f->n};
+    for (int u = 0; u < N_UNKNOWN; u++)
+        f->place[u] = told[u] ? (int32_t)f->n_x++ : -1;
+    f->fits = f->n > f->n_x && (plain >= 2 || amp >= 2);
+    return f->at != NULL;
+}
+
+/* From a rate a little above the best seen and a t0 of half the shortest step. */
+static void begin(const struct fit *f, gsl_vector *x)
+{
     double best = 0, shortest_s = INFINITY;
     for (size_t i = 0; i < f->n; i++) {
-        any_amp = any_amp || f->at[i]->amp;
-        all_amp = all_amp && f->at[i]->amp;
-        ck = ck || f->at[i]->ck;
-        all_ck = all_ck && f->at[i]->ck;
         best = fmax(best, f->at[i]->rate);
         shortest_s = fmin(shortest_s, f->at[i]->step_s);
     }
-    both = any_amp && !all_amp;
-    const bool told[N_UNKNOWN] = {
-        true, true, both, both && n_batches(r, workload, 0) >= 2 && n_batches(r, workload, 1) >= 2,
-        ck && !all_ck};
-    for (int u = 0; u < N_UNKNOWN; u++)
-        f->place[u] = told[u] ? (int32_t)f->n_x++ : -1;
-    gsl_vector *x = f->n < f->n_x ? NULL : gsl_vector_calloc(f->n_x);
-    if (x == NULL)
-        return NULL;
+    gsl_vector_set_zero(x);
     gsl_vector_set(x, T0, log(.5 * shortest_s));
     gsl_vector_set(x, RATE_INF, log(1.2 * best));
-    return x;
 }
 
 static struct estimate estimate_of(const struct fit *f, const gsl_vector *x,
@@ -94,7 +93,10 @@ static struct estimate estimate_of(const struct fit *f, const gsl_vector *x,
         return (struct estimate){NAN, 0};
     size_t at = (size_t)f->place[which];
     double value = exp(gsl_vector_get(x, at));
-    return (struct estimate){value, value * sigma * sqrt(gsl_matrix_get(covar, at, at))};
+    double variance = gsl_matrix_get(covar, at, at), log_se = sigma * sqrt(variance);
+    if (!(variance > 0 && log_se < 1)) /* launch-bound at every batch, say: the fit ran away */
+        return (struct estimate){NAN, 0};
+    return (struct estimate){value, value * log_se};
 }
 
 static enum status keep(struct saturation *s, const struct fit *f,
@@ -121,8 +123,6 @@ static enum status keep(struct saturation *s, const struct fit *f,
                              .ck_cost = estimate_of(f, x, covar, sigma, CK_KEPT),
                              .mape_pct = 100 * error / (double)f->n};
     s->ck_cost.value = 1 - s->ck_cost.value;
-    if (s->t0_s.value * s->rate_inf.value < 1e-6) /* of a sample: the fit ran away to no t0 */
-        s->t0_s = (struct estimate){0, 0};
     gsl_matrix_free(covar);
     return ST_OK;
 }
@@ -131,26 +131,24 @@ enum status saturation_fit(struct saturation *s, const struct solo_rates *r, int
                            struct error *err)
 {
     enum status status = ST_OK;
-    struct fit f = {.at = malloc((size_t)r->n * sizeof *f.at + 1)};
+    struct fit f;
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_workspace *work = NULL;
     gsl_vector *x = NULL;
     int info;
-    for (int32_t i = 0; f.at != NULL && i < r->n; i++)
-        if (belongs(&r->at[i], workload))
-            f.at[f.n++] = &r->at[i];
-    x = f.at == NULL ? NULL : begin(&f, r, workload);
-    work =
-        x == NULL ? NULL : gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, f.n, f.n_x);
-    if (f.at != NULL && f.n < f.n_x) {
-        status = fail(err, ST_INPUT, "%s: %zu configurations are too few for %zu unknowns",
-                      names_text(&r->workloads, workload), f.n, f.n_x);
+    *s = (struct saturation){0};
+    bool gathered = gather(&f, r, workload);
+    if (gathered && !f.fits)
         goto out;
+    if (gathered) {
+        x = gsl_vector_alloc(f.n_x);
+        work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, f.n, f.n_x);
     }
-    if (work == NULL) {
+    if (x == NULL || work == NULL) {
         status = fail_memory(err);
         goto out;
     }
+    begin(&f, x);
     gsl_multifit_nlinear_fdf problem = {.f = residuals, .n = f.n, .p = f.n_x, .params = &f};
     int code = gsl_multifit_nlinear_init(x, &problem, work);
     if (code == GSL_SUCCESS)

@@ -12,16 +12,14 @@
 #include "calib/solo_rates.h"
 
 struct saturation {
-    int32_t n;            /* configurations fitted to */
-    struct estimate t0_s; /* 0 with no error: too small to be seen */
-    struct estimate rate_inf;
-    struct estimate amp_speedup, launch_amp, ck_cost; /* NAN where the measurements cannot tell */
-    double mape_pct;                                  /* of the rates, in sample */
+    int32_t n; /* configurations fitted to; 0: no fit */
+    /* NAN where the measurements cannot tell, its error beyond itself included */
+    struct estimate t0_s, rate_inf, amp_speedup, launch_amp, ck_cost;
+    double mape_pct; /* of the rates, in sample */
 };
 
-/* Of one workload. False where it has no three configurations of two batch sizes: nothing to fit,
- * or nothing to check it by. */
-bool saturation_fits(const struct solo_rates *r, int32_t workload);
+/* Of one workload. s->n is 0 where its measurements are not more than what they are to tell, or no
+ * precision has two batch sizes. */
 enum status saturation_fit(struct saturation *s, const struct solo_rates *r, int32_t workload,
                            struct error *err) MUST_USE;
 

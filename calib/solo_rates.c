@@ -21,8 +21,10 @@ static int32_t any_column(const struct table *t, const char *const *spelling)
 
 struct columns {
     int32_t name, dataset, bs, amp, ck, speed, throttled;
-    bool is_job, is_time; /* the name tells batch, amp and ck; the speed is a time */
-    double unit_s;        /* of the time */
+    bool is_job;   /* the name tells batch, amp and ck */
+    bool is_rate;  /* of samples; else of steps, or a time */
+    bool is_steps; /* steps/s */
+    double unit_s; /* of the time */
 };
 
 static enum status find_columns(const struct table *t, struct columns *c, struct error *err)
@@ -39,13 +41,16 @@ static enum status find_columns(const struct table *t, struct columns *c, struct
                           .speed = any_column(t, rate),
                           .throttled = table_column(t, "throttled")};
     c->is_job = c->bs < 0;
-    c->is_time = c->speed < 0;
-    if (c->is_time)
+    c->is_steps = table_column(t, "steps_per_s") >= 0;
+    c->is_rate = !c->is_steps && c->speed >= 0;
+    if (c->is_steps)
+        c->speed = table_column(t, "steps_per_s");
+    else if (!c->is_rate)
         c->speed = any_column(t, time);
     if (c->speed < 0)
         return fail(err, ST_INPUT,
-                    "there is no column of speeds: want rate, speed or samples_per_s, or step_s, "
-                    "step_time or iter_ms");
+                    "there is no column of speeds: want steps_per_s, rate, speed or samples_per_s, "
+                    "or step_s, step_time or iter_ms");
     c->unit_s = strcmp(t->column[c->speed], "iter_ms") == 0 ? 1e-3 : 1;
     return ST_OK;
 }
@@ -81,12 +86,14 @@ static void split_name(const char *name, struct solo_rate *at, char *workload, s
     }
 }
 
-/* One measurement: its configuration, and its speed in .rate or .step_s. */
+/* One measurement: its configuration, and its rate or, of other columns, seconds a step; NAN where
+ * it was throttled. */
 static enum status read_row(struct solo_rates *r, const struct table *t, int32_t row,
-                            const struct columns *c, struct solo_rate *out, bool *throttled,
+                            const struct columns *c, struct solo_rate *out, double *speed,
                             struct error *err)
 {
     char job[256] = "", workload[256];
+    bool throttled;
     *out = (struct solo_rate){0};
     if (c->name >= 0)
         snprintf(job, sizeof job, "%s%s%s", table_cell(t, row, c->name), c->dataset >= 0 ? "-" : "",
@@ -100,9 +107,9 @@ static enum status read_row(struct solo_rates *r, const struct table *t, int32_t
         TRY(want_flag(t, row, c->amp, &out->amp, err));
     if (c->ck >= 0)
         TRY(want_flag(t, row, c->ck, &out->ck, err));
-    TRY(want_flag(t, row, c->throttled, throttled, err));
-    TRY(wanted_number(t, row, c->speed, 1e-12, 1e15, c->is_time ? &out->step_s : &out->rate, err));
-    out->step_s *= c->unit_s;
+    TRY(want_flag(t, row, c->throttled, &throttled, err));
+    TRY(wanted_number(t, row, c->speed, 1e-12, 1e15, speed, err));
+    *speed = throttled ? NAN : c->is_steps ? 1 / *speed : *speed * c->unit_s;
     out->workload = names_add(&r->workloads, workload, strlen(workload));
     out->job = names_add(&r->jobs, job, strlen(job));
     return out->workload < 0 || out->job < 0 ? fail_memory(err) : ST_OK;
@@ -130,10 +137,8 @@ static enum status gather(struct solo_rates *r, const struct table *t, const str
 {
     for (int32_t row = 0; row < t->n_rows; row++) {
         struct solo_rate at;
-        bool throttled;
-        TRY(read_row(r, t, row, c, &at, &throttled, err));
+        TRY(read_row(r, t, row, c, &at, &m->speed[row], err));
         m->of[row] = find_same(r, &at);
-        m->speed[row] = throttled ? NAN : c->is_time ? at.step_s : at.rate;
         if (m->of[row] < 0) {
             if (!ARRAY_GROW(r->at, r->capacity, r->n + 1))
                 return fail_memory(err);
@@ -159,8 +164,8 @@ static enum status take_medians(struct solo_rates *r, const struct table *t, int
                         names_text(&r->jobs, at->job),
                         names_length(&r->jobs, at->job) > 0 ? ": " : "");
         double median = gsl_stats_median(m->same, 1, (size_t)at->n_used);
-        at->step_s = c->is_time ? median : at->bs / median;
-        at->rate = c->is_time ? at->bs / median : median;
+        at->step_s = c->is_rate ? at->bs / median : median;
+        at->rate = c->is_rate ? median : at->bs / median;
     }
     return ST_OK;
 }

@@ -4,7 +4,7 @@
  *   the workload: job, workload or model (with dataset, joined by '-'); none: all rows are one
  *   the batch: bs, batchsize or local_bsz; or, of a job, the bN of its name
  *   amp, ck: 0 or 1; or, of a job, those words in its name
- *   the speed: rate, speed or samples_per_s; or step_s, step_time (seconds) or iter_ms
+ *   the speed: steps_per_s; rate, speed or samples_per_s; or step_s, step_time (seconds), iter_ms
  *   throttled: 1 where the card was slowed down meanwhile
  * Throttled samples are left out and counted; of the others the median counts. */
 #ifndef COLOSIM_CALIB_SOLO_RATES_H

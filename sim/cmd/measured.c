@@ -137,9 +137,8 @@ out:
     return status;
 }
 
-/* Leaves the rows whose column has the value, both as "column=value". */
-static enum status keep_where(struct table *t, const char *path, const char *where,
-                              struct error *err)
+enum status table_keep_where(struct table *t, const char *path, const char *where,
+                             struct error *err)
 {
     char name[128];
     const char *value = strchr(where, '=') + 1;
@@ -162,7 +161,7 @@ static enum status read_pairs(const char *path, const char *where, struct sample
     struct table table;
     enum status status = table_read(path, &table, err);
     if (status == ST_OK && where != NULL)
-        status = keep_where(&table, path, where, err);
+        status = table_keep_where(&table, path, where, err);
     if (status == ST_OK && pair_table_is_jobs(&table) && !pair_table_is_bare(&table) &&
         jobs->names.n == 0)
         status = fail(err, ST_USAGE, "%s names jobs: say what they are alone, --solo or --catalog",

@@ -5,6 +5,8 @@
 
 #include "calib/score.h"
 
+#include "core/base/table.h"
+
 #include <argp.h>
 
 enum { MEASURED_PAIRS_MAX = 16 };
@@ -34,6 +36,11 @@ struct score_options measured_options(const struct measured *m);
  * does. 0 or ENOMEM. */
 error_t option_setting(const struct argp_state *state, const struct param_group *groups, size_t n,
                        const char *pair);
+
+/* Leaves the rows whose column has the value, both as "column=value". ST_USAGE without such a
+ * column, ST_INPUT without such a row; both name the path. */
+enum status table_keep_where(struct table *t, const char *path, const char *where,
+                             struct error *err) MUST_USE;
 
 /* The pairs, and the jobs alone that they name, into an empty set. */
 enum status measured_read(const struct measured *m, struct samples *out,
