@@ -7,5 +7,6 @@ int calib_fit(int argc, char **argv);
 int calib_score(int argc, char **argv);
 int calib_synth(int argc, char **argv);
 int calib_train(int argc, char **argv);
+int calib_validate(int argc, char **argv);
 
 #endif

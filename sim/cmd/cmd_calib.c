@@ -18,6 +18,7 @@ static const struct command {
     {"score", calib_score, "held-out errors of the interference predictors on measured pairs"},
     {"synth", calib_synth, "made-up co-location experiments, measured from the physics"},
     {"train", calib_train, "measured pairs into a predictor's model file"},
+    {"validate", calib_validate, "a day that a testbed ran, beside its replay"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
