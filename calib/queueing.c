@@ -26,9 +26,9 @@ const struct param queueing_params[] = {
 
 /* Where each unknown stands; -1: it is not fitted. Alphas are fitted as ln alpha, m as ln m,
  * latents as logits. Those of job k begin at job + k per_job: delta, then its latents, counted from
- * the centre. */
+ * the centre. From held on a ridge holds them. */
 struct layout {
-    int32_t alpha, kappa, m, gamma, centre, job, per_job, n;
+    int32_t alpha, kappa, m, gamma, held, centre, job, per_job, n;
 };
 
 struct fit {
@@ -56,7 +56,7 @@ struct queueing_options queueing_defaults(void)
 
 static struct layout layout_of(const struct queueing_options *o, bool steps, int32_t n_jobs)
 {
-    struct layout at = {-1, -1, -1, -1, -1, 0, 0, 0};
+    struct layout at = {-1, -1, -1, -1, 0, -1, 0, 0, 0};
     if (!o->latents) {
         at.alpha = at.n;
         at.n += N_QUEUE;
@@ -67,6 +67,7 @@ static struct layout layout_of(const struct queueing_options *o, bool steps, int
         at.m = at.n++;
     if (steps)
         at.gamma = at.n++;
+    at.held = at.n;
     if (o->latents) {
         at.centre = at.n;
         at.n += N_LATENTS;
@@ -176,10 +177,10 @@ static double log_slowdown(const struct fit *f, const gsl_vector *x, int32_t k, 
     return log(s) + gsl_vector_get(x, (size_t)f->at.m);
 }
 
-/* The unknowns that a ridge holds stand last: square root of its weight for unknown i. */
+/* Square root of the weight of the ridge on an unknown that one holds. */
 static double sqrt_ridge(const struct fit *f, int32_t i)
 {
-    bool is_delta = (i - f->at.job) % f->at.per_job == 0;
+    bool is_delta = i >= f->at.job && (i - f->at.job) % f->at.per_job == 0;
     return sqrt(is_delta ? f->options->ridge : f->options->latent_ridge);
 }
 
@@ -190,8 +191,8 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
     for (int32_t i = 0; i < f->n; i++)
         gsl_vector_set(out, (size_t)i,
                        log_slowdown(f, x, f->row[i], &g) - log(f->s->row[f->row[i]].slowdown));
-    for (int32_t i = f->at.job; i < f->at.n; i++)
-        gsl_vector_set(out, (size_t)(f->n + i - f->at.job),
+    for (int32_t i = f->at.held; i < f->at.n; i++)
+        gsl_vector_set(out, (size_t)(f->n + i - f->at.held),
                        sqrt_ridge(f, i) * gsl_vector_get(x, (size_t)i));
     return GSL_SUCCESS;
 }
@@ -225,9 +226,9 @@ static int jacobian(CBLAS_TRANSPOSE_t trans, const gsl_vector *x, const gsl_vect
         log_slowdown(f, x, f->row[i], &g);
         add_row(&g, (size_t)i, trans, u, v, jtj);
     }
-    for (int32_t i = f->at.job; i < f->at.n; i++) {
+    for (int32_t i = f->at.held; i < f->at.n; i++) {
         g = (struct gradient){1, {i}, {sqrt_ridge(f, i)}};
-        add_row(&g, (size_t)(f->n + i - f->at.job), trans, u, v, jtj);
+        add_row(&g, (size_t)(f->n + i - f->at.held), trans, u, v, jtj);
     }
     return GSL_SUCCESS;
 }
@@ -305,7 +306,7 @@ static bool solve(gsl_multilarge_nlinear_workspace *work, gsl_multilarge_nlinear
 static enum status fit(struct queueing *q, struct fit *f, struct error *err)
 {
     enum status status = ST_OK;
-    size_t n_x = (size_t)f->at.n, n_out = (size_t)(f->n + f->at.n - f->at.job);
+    size_t n_x = (size_t)f->at.n, n_out = (size_t)(f->n + f->at.n - f->at.held);
     gsl_multilarge_nlinear_parameters how = gsl_multilarge_nlinear_default_parameters();
     gsl_multilarge_nlinear_fdf problem = {
         .f = residuals, .df = jacobian, .n = n_out, .p = n_x, .params = f};
@@ -350,7 +351,7 @@ enum status queueing_fit(struct queueing *q, const struct samples *s, const int3
         steps = log_steps(&s->side[2 * row[i]], &s->side[2 * row[i] + 1]) != 0;
     struct fit f = {s, row, n, s->named_jobs ? s->workloads.n : 0, o, {0}};
     f.at = layout_of(o, steps, f.n_jobs);
-    if (n < 1 || n < f.at.job)
+    if (n < 1 || n < f.at.held)
         return fail(err, ST_INPUT, "%d rows are too few for the queueing fit", n);
     enum status status = fit(q, &f, err);
     if (status != ST_OK)

@@ -29,16 +29,16 @@ enum status score_plan_init(struct score_plan *p, const struct samples *s, enum 
                             int32_t n_folds, uint64_t seed, struct error *err) MUST_USE;
 void score_plan_free(struct score_plan *p);
 
-/* The predictors. Inputs beyond the paper's 36: step times; or besides, in place of kernel lengths,
- * the jobs' weights of the queueing fit to the same rows, which need jobs with names of their own.
- */
+/* The predictors. Inputs beyond the paper's 36: with STEPS, step times. With PHYSICS, besides, in
+ * place of kernel lengths, the jobs' weights of the queueing fit to the same rows, and what is
+ * learned is how far S is off that fit; this needs jobs with names of their own. */
 enum score_model {
     SCORE_DNN,
     SCORE_DNN_STEPS,
-    SCORE_DNN_WEIGHTS,
+    SCORE_DNN_PHYSICS,
     SCORE_GBDT,
     SCORE_GBDT_STEPS,
-    SCORE_GBDT_WEIGHTS,
+    SCORE_GBDT_PHYSICS,
     SCORE_LINEAR,
     SCORE_QUEUEING,
     N_SCORE_MODELS

@@ -172,3 +172,82 @@ Test(pair_tables, features_computed_here_are_those_in_the_columns_of_the_publish
     samples_free(&s);
     table_free(&t);
 }
+
+Test(pair_tables, tables_of_others_are_read_in_their_own_spelling)
+{
+    static const struct {
+        const char *text, *name[2];
+        double slowdown[2], step_s;
+        int n_rows, n_dropped;
+    } cases[] = {
+        /* Gavel: steps/s alone and together; 0 did not run */
+        {"gpu,job1,job2,solo1_steps_s,solo2_steps_s,colo1_steps_s,colo2_steps_s\n"
+         "p100,A (batch size 16),B,4,10,2,8\np100,A (batch size 16),C,4,10,0,0\n",
+         {"A (batch size 16)", "B"},
+         {2, 1.25},
+         .25,
+         2,
+         1},
+        /* Lucid: retained rates, above 1 as well */
+        {",model1,dataset1,batchsize1,amp1,speed1,model2,dataset2,batchsize2,amp2,speed2\n"
+         "0,M,Img,32,1,0.8,R,C-10,64,0,1.25\n",
+         {"M-Img-b32-amp", "R-C-10-b64"},
+         {1.25, .8},
+         0,
+         2,
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t = table_of(cases[i].text);
+        struct solo_jobs jobs = {0};
+        struct samples s = {0};
+        struct error err = {""};
+        cr_assert(pair_table_is_jobs(&t) && pair_table_is_bare(&t));
+        cr_assert_eq(pair_table_jobs(&s, &t, &jobs, &err), ST_OK, "%s", err.text);
+        cr_assert_eq(s.n, cases[i].n_rows);
+        cr_assert_eq(s.n_dropped, cases[i].n_dropped);
+        for (int k = 0; k < 2; k++) {
+            cr_assert_str_eq(names_text(&s.workloads, s.row[k].workload[0]), cases[i].name[k]);
+            cr_assert_float_eq(s.row[k].measured, cases[i].slowdown[k], 1e-12);
+            cr_assert_float_eq(s.row[k].slowdown, fmax(1, cases[i].slowdown[k]), 1e-12);
+        }
+        cr_assert_float_eq(s.side[0].step_s, cases[i].step_s, 1e-12);
+        samples_free(&s);
+        table_free(&t);
+    }
+}
+
+Test(pair_tables, iteration_times_alone_and_together_make_slowdowns)
+{
+    struct table solo = table_of("model,iter_ms\nx,100.0\ny,50.0\n"),
+                 pairs = table_of("model_a,model_b,iter_ms_a,iter_ms_b\nx,y,125.0,100.0\n");
+    struct solo_jobs jobs = {0};
+    struct samples s = {0};
+    struct error err = {""};
+    cr_assert_eq(solo_jobs_of_table(&jobs, &solo, 1000, &err), ST_OK, "%s", err.text);
+    cr_assert(pair_table_is_jobs(&pairs));
+    cr_assert_not(pair_table_is_bare(&pairs));
+    cr_assert_eq(pair_table_jobs(&s, &pairs, &jobs, &err), ST_OK, "%s", err.text);
+    cr_assert_float_eq(s.row[0].slowdown, 1.25, 1e-12);
+    cr_assert_float_eq(s.row[1].slowdown, 2, 1e-12);
+    samples_free(&s);
+    solo_jobs_free(&jobs);
+    table_free(&solo);
+    table_free(&pairs);
+}
+
+Test(pair_tables, what_mps_costs_is_the_geometric_mean_over_jobs_alone)
+{
+    struct table with = table_of("job,steps_per_s,steps_per_s_without_mps\na,100,110\nb,100,100\n"),
+                 without = table_of("job,steps_per_s\na,100\n");
+    struct estimate m = {1, 0};
+    struct error err = {""};
+    cr_assert_eq(solo_mps_overhead(&without, &m, &err), ST_OK);
+    cr_assert_float_eq(m.value, 1, 0);
+    cr_assert_eq(solo_mps_overhead(&with, &m, &err), ST_OK);
+    cr_assert_float_eq(m.value, sqrt(1.1), 1e-12);
+    /* two values ln 1.1 and 0: standard error of their mean is half of ln 1.1 */
+    cr_assert_float_eq(m.se, sqrt(1.1) * log(1.1) / 2, 1e-12);
+    table_free(&with);
+    table_free(&without);
+}

@@ -118,13 +118,15 @@ Test(score, errors_are_those_worked_out_by_hand)
     double predicted[] = {1.1, 2, 2.4};
     struct score score = {0};
     for (int i = 0; i < 3; i++)
-        s.row[i].slowdown = 1 + i;
+        s.row[i].slowdown = s.row[i].measured = 1 + i;
+    s.row[0].measured = .8; /* kept 1.25 of its rate, predicted 1 / 1.1 */
     score_add(&score, &s, &(struct score_fold){3, row, predicted});
     const struct score_sums *all = &score.slow[N_PAIR_KINDS], *kept = &score.kept[N_PAIR_KINDS];
     cr_assert_eq(all->n, 3);
     cr_assert_float_eq(score_mape_pct(all), 10, 1e-9);
     cr_assert_float_eq(score_r2(all), 1 - .37 / 2, 1e-9);
     cr_assert_float_eq(score_mape_pct(kept), (1 / 11. + 0 + .25) / 3 * 100, 1e-9);
+    cr_assert_float_eq(score_mape_pct(&score.raw), (1 - 1 / 1.1 / 1.25 + 0 + .25) / 3 * 100, 1e-9);
     int n = 0;
     for (int kind = 0; kind < N_PAIR_KINDS; kind++)
         n += score.slow[kind].n;
@@ -151,12 +153,14 @@ Test(score, models_apply_where_what_they_need_is_there)
     cr_assert(score_model_applies(SCORE_LINEAR, &s));
     cr_assert_eq(score_model_applies(SCORE_GBDT, &s), gbdt_built());
     cr_assert_not(score_model_applies(SCORE_DNN_STEPS, &s), "no step times");
-    cr_assert_not(score_model_applies(SCORE_QUEUEING, &s));
-    s.side[0].step_s = 1;
+    cr_assert_not(score_model_applies(SCORE_DNN_PHYSICS, &s));
     cr_assert(score_model_applies(SCORE_QUEUEING, &s));
+    s.side[0].step_s = 1;
+    cr_assert(score_model_applies(SCORE_DNN_PHYSICS, &s));
     s.named_jobs = false;
     cr_assert(score_model_applies(SCORE_DNN_STEPS, &s));
-    cr_assert_not(score_model_applies(SCORE_QUEUEING, &s), "no weights without names");
+    cr_assert_not(score_model_applies(SCORE_DNN_PHYSICS, &s), "no weights without names");
+    cr_assert(score_model_applies(SCORE_QUEUEING, &s), "then all weigh alike");
     samples_free(&s);
 }
 

@@ -32,7 +32,7 @@ struct scoring {
 static const struct argp_option options[] = {
     {"by", KEY_BY, "WHAT", 0, "what is left out together: experiment (default), pair of workloads, or workload, one at a time", 1},
     {"folds", KEY_FOLDS, "N", 0, "parts; 5 unless given; by workload there are as many as workloads", 1},
-    {"model", KEY_MODEL, "LIST", 0, "only these, of dnn, dnn+steps, dnn+weights, gbdt, gbdt+steps, gbdt+weights, linear, queueing; all that apply unless given", 1},
+    {"model", KEY_MODEL, "LIST", 0, "only these, of dnn, dnn+steps, dnn+physics, gbdt, gbdt+steps, gbdt+physics, linear, queueing; all that apply unless given", 1},
     {"repeats", KEY_REPEATS, "N", 0, "how often it is all done, with seeds that count up from --seed; the means are printed; 1 unless given", 1},
     {"json", KEY_JSON, NULL, 0, "one JSON object instead of the table", 1},
     {0},
@@ -45,13 +45,14 @@ static const char doc[] =
     "below 1 count as 1."
     "\v"
     "Predictors: dnn, an ensemble of networks on the paper's 36 inputs; gbdt, trees on the same; linear, "
-    "regression of ln S on them; queueing, the physics S = 1 + w_j/w_i sum of alpha u_i u_j with a "
-    "weight for each job. With +steps the step times of both jobs are inputs too, with +weights "
-    "also their weights in the queueing fit to the rows learned from. Those that want step times, "
-    "named jobs or a library that is not there are left out.\n\n"
+    "regression of ln S on them; queueing, the physics S = 1 + (w_j/w_i) min(1, sum of alpha u_i u_j) "
+    "with a weight for each job that a table names. With +steps the step times of both jobs are "
+    "inputs too; with +physics also their weights in the queueing fit to the rows learned from, and "
+    "what is learned is how far S is off that fit. Those that want step times, named jobs or a "
+    "library that is not there are left out.\n\n"
     "Examples:\n"
     "  colosim calib score --pairs job_pairs.csv --solo job_solo.csv --json\n"
-    "  colosim calib score --pairs syn.csv --model dnn,linear --networks 1\n"
+    "  colosim calib score --pairs job_pairs.csv --solo job_solo.csv --repeats 5 --networks 1\n"
     "  colosim calib score --pairs job_pairs.csv --solo job_solo.csv --by workload -j 2";
 // clang-format on
 

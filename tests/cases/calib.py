@@ -81,7 +81,7 @@ def case_h200(lab, tap):
             return
         os.symlink(SHARED / "data/h200" / name, lab.path(name))
     done = lab.run("calib", "score", "--pairs", "job_pairs.csv", "--solo", "job_solo.csv", "--json",
-                   "--model", "linear,queueing,dnn+weights", *QUICK)
+                   "--model", "linear,queueing,dnn+physics", *QUICK)
     tap.equal("exit code", done.code, 0)
     said = json.loads(done.out)
     tap.equal("552 values", said["models"]["queueing"]["all"]["rows"], 552)
