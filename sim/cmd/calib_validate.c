@@ -89,9 +89,11 @@ static void print_table(const struct validation *v, FILE *file)
             "not in the trace %d\n\n%-22s %12s %12s %9s\n",
             c->n, c->n_only_recorded, c->n_only_simulated, v->n_unknown, "", "recorded", "replayed",
             "error %");
-    for (int f = 0; f < N_FIDELITIES; f++)
-        fprintf(file, "%-22s %12.6g %12.6g %+9.2f\n", fidelity_name[f], c->recorded[f],
-                c->simulated[f], comparison_error_pct(c, (enum fidelity)f));
+    for (int f = 0; f < N_FIDELITIES; f++) {
+        double off_pct = comparison_error_pct(c, (enum fidelity)f);
+        fprintf(file, "%-22s %12.6g %12.6g ", fidelity_name[f], c->recorded[f], c->simulated[f]);
+        fprintf(file, isfinite(off_pct) ? "%+9.2f\n" : "        -\n", off_pct);
+    }
     fprintf(file,
             "\nJCT job by job: off by %.2f %% in the mean, %.2f %% in the median\n"
             "The paper says of its simulator, for 24 hours of its 64-GPU testbed: JCT and "
@@ -136,6 +138,11 @@ static enum status check(const struct validation *v, struct error *err)
     static const enum fidelity checked[] = {FIDELITY_JCT_MEAN_S, FIDELITY_THROUGHPUT_ENDED_GPUS};
     for (int i = 0; i < 2; i++) {
         double off_pct = comparison_error_pct(&v->found, checked[i]);
+        if (isinf(v->tolerance_pct))
+            continue;
+        if (!isfinite(off_pct))
+            return fail(err, ST_CHECK, "%s cannot be told: 0 was recorded",
+                        fidelity_name[checked[i]]);
         if (!(fabs(off_pct) <= v->tolerance_pct))
             return fail(err, ST_CHECK, "%s is off by %+.2f %%, more than %g %%",
                         fidelity_name[checked[i]], off_pct, v->tolerance_pct);
