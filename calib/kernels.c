@@ -79,29 +79,47 @@ void kernel_pairs_free(struct kernel_pairs *k)
     *k = (struct kernel_pairs){0};
 }
 
-/* The slope over n pairs; x and y hold 2 n. NAN where all ratios are equal. */
-static double slope_of(const struct kernel_pair *const *pair, size_t n, bool both, double *x,
-                       double *y)
+/* The slope over n pairs (rows of k); x and y hold 2 n. NAN where all ratios are equal. */
+static double slope_of(const struct kernel_pairs *k, const int32_t *pair, size_t n, bool both,
+                       double *x, double *y)
 {
     double offset, slope, cov00, cov01, cov11, rest;
     size_t used = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const struct kernel_pair *p = &k->at[pair[i]];
         for (int side = 0; side < (both ? 2 : 1); side++) {
-            x[used] = log(pair[i]->length_s[1 - side] / pair[i]->length_s[side]);
-            y[used++] = log(pair[i]->slowdown[side] - 1);
+            x[used] = log(p->length_s[1 - side] / p->length_s[side]);
+            y[used++] = log(p->slowdown[side] - 1);
         }
+    }
     if (gsl_stats_variance(x, 1, used) < 1e-12)
         return NAN;
     gsl_fit_linear(x, 1, y, 1, used, &offset, &slope, &cov00, &cov01, &cov11, &rest);
     return slope;
 }
 
+/* The slope over the n pairs, and its scatter over samples of them; drawn holds n, x 4 n. */
+static struct estimate bootstrap(const struct kernel_pairs *k, const int32_t *pair, int32_t *drawn,
+                                 size_t n, bool both, double *x, gsl_rng *rng)
+{
+    double slope[SAMPLES];
+    size_t n_slopes = 0;
+    for (int s = 0; s < SAMPLES; s++) {
+        for (size_t i = 0; i < n; i++)
+            drawn[i] = pair[gsl_rng_uniform_int(rng, n)];
+        double one = slope_of(k, drawn, n, both, x, x + 2 * n);
+        if (isfinite(one))
+            slope[n_slopes++] = one;
+    }
+    return (struct estimate){slope_of(k, pair, n, both, x, x + 2 * n),
+                             n_slopes > 1 ? gsl_stats_sd(slope, 1, n_slopes) : NAN};
+}
+
 enum status kernel_slope(const struct kernel_pairs *k, int32_t group, bool both,
                          struct estimate *out, struct error *err)
 {
-    size_t n = 0, n_slopes = 0, room = (size_t)k->n + 1;
-    double slope[SAMPLES];
-    const struct kernel_pair **pair = malloc(2 * room * sizeof *pair), **drawn;
+    size_t n = 0, room = (size_t)k->n + 1;
+    int32_t *pair = malloc(2 * room * sizeof *pair);
     double *x = malloc(4 * room * sizeof *x);
     gsl_rng *rng = rng_stream(0, "bootstrap");
     enum status status = ST_OK;
@@ -110,21 +128,11 @@ enum status kernel_slope(const struct kernel_pairs *k, int32_t group, bool both,
         status = fail_memory(err);
         goto out;
     }
-    drawn = pair + room;
     for (int32_t i = 0; i < k->n; i++)
         if (k->at[i].group == group)
-            pair[n++] = &k->at[i];
-    if (n < PAIRS_MIN)
-        goto out;
-    out->value = slope_of(pair, n, both, x, x + 2 * room);
-    for (int s = 0; s < SAMPLES; s++) {
-        for (size_t i = 0; i < n; i++)
-            drawn[i] = pair[gsl_rng_uniform_int(rng, n)];
-        double one = slope_of(drawn, n, both, x, x + 2 * room);
-        if (isfinite(one))
-            slope[n_slopes++] = one;
-    }
-    out->se = n_slopes > 1 ? gsl_stats_sd(slope, 1, n_slopes) : NAN;
+            pair[n++] = i;
+    if (n >= PAIRS_MIN)
+        *out = bootstrap(k, pair, pair + room, n, both, x, rng);
 out:
     free(pair);
     free(x);

@@ -1,5 +1,6 @@
 #include "calib/queueing.h"
 
+#include "calib/queueing_row.h"
 #include "core/base/rng.h"
 #include "core/elastico/contention.h"
 
@@ -24,27 +25,12 @@ const struct param queueing_params[] = {
     PARAM_END,
 };
 
-/* Where each unknown stands; -1: it is not fitted. Alphas are fitted as ln alpha, m as ln m,
- * latents as logits. Those of job k begin at job + k per_job: delta, then its latents, counted from
- * the centre. From held on a ridge holds them. */
-struct layout {
-    int32_t alpha, kappa, m, gamma, held, centre, job, per_job, n;
-};
-
 struct fit {
     const struct samples *s;
     const int32_t *row;
     int32_t n, n_jobs;
     const struct queueing_options *options;
-    struct layout at;
-};
-
-/* What one row depends on. */
-enum { GRADIENT_MAX = N_QUEUE + 3 + 2 * (1 + 2 * N_LATENTS) };
-struct gradient {
-    int n;
-    int32_t at[GRADIENT_MAX];
-    double d[GRADIENT_MAX];
+    struct queueing_layout at;
 };
 
 struct queueing_options queueing_defaults(void)
@@ -52,129 +38,6 @@ struct queueing_options queueing_defaults(void)
     struct queueing_options o = {0};
     param_defaults(&(struct param_group){"fit", queueing_params, &o});
     return o;
-}
-
-static struct layout layout_of(const struct queueing_options *o, bool steps, int32_t n_jobs)
-{
-    struct layout at = {-1, -1, -1, -1, 0, -1, 0, 0, 0};
-    if (!o->latents) {
-        at.alpha = at.n;
-        at.n += N_QUEUE;
-    }
-    if (o->kappa)
-        at.kappa = at.n++;
-    if (o->m)
-        at.m = at.n++;
-    if (steps)
-        at.gamma = at.n++;
-    at.held = at.n;
-    if (o->latents) {
-        at.centre = at.n;
-        at.n += N_LATENTS;
-    }
-    at.job = at.n;
-    at.per_job = n_jobs == 0 ? 0 : o->latents ? 1 + N_LATENTS : 1;
-    at.n += n_jobs * at.per_job;
-    return at;
-}
-
-/* ln of the steps' ratio; unknown steps count as equal. */
-static double log_steps(const struct iac_side *i, const struct iac_side *j)
-{
-    return i->step_s > 0 && j->step_s > 0 ? log(j->step_s / i->step_s) : 0;
-}
-
-static void demands(const struct iac_side *side, double u[N_QUEUE])
-{
-    u[QUEUE_SM] = side->sm;
-    u[QUEUE_TENSOR] = side->tensor;
-    u[QUEUE_DRAM] = side->dram;
-}
-
-static void put(struct gradient *g, int32_t at, double d)
-{
-    g->at[g->n] = at;
-    g->d[g->n++] = d;
-}
-
-/* q of a row's counters and its derivatives by ln alpha and kappa. */
-static double counted(const struct fit *f, const gsl_vector *x, const struct iac_side *side,
-                      struct gradient *g)
-{
-    static const double h = 1e-4;
-    double u[N_QUEUE], v[N_QUEUE], q = 0, by_kappa = 0;
-    double kappa = f->at.kappa < 0 ? 0 : gsl_vector_get(x, (size_t)f->at.kappa);
-    demands(&side[0], u);
-    demands(&side[1], v);
-    for (int32_t r = 0; r < N_QUEUE; r++) {
-        double alpha = exp(gsl_vector_get(x, (size_t)(f->at.alpha + r)));
-        double part = alpha * frank_overlap(u[r], v[r], kappa);
-        q += part;
-        put(g, f->at.alpha + r, part);
-        if (f->at.kappa >= 0)
-            by_kappa +=
-                alpha *
-                (frank_overlap(u[r], v[r], kappa + h) - frank_overlap(u[r], v[r], kappa - h)) /
-                (2 * h);
-    }
-    if (f->at.kappa >= 0)
-        put(g, f->at.kappa, by_kappa);
-    return q;
-}
-
-static double logistic(double x) { return 1 / (1 + exp(-x)); }
-
-/* q of a row's latents and its derivatives by their logits; of a job beside itself they add up. */
-static double latent(const struct fit *f, const gsl_vector *x, const int32_t job[2],
-                     struct gradient *g)
-{
-    double q = 0;
-    for (int32_t r = 0; r < N_LATENTS; r++) {
-        int32_t at[2];
-        double u[2];
-        for (int i = 0; i < 2; i++) {
-            at[i] = f->at.job + job[i] * f->at.per_job + 1 + r;
-            u[i] = logistic(gsl_vector_get(x, (size_t)(f->at.centre + r)) +
-                            gsl_vector_get(x, (size_t)at[i]));
-        }
-        q += u[0] * u[1];
-        put(g, at[0], u[0] * u[1] * (1 - u[0]));
-        put(g, at[1], u[0] * u[1] * (1 - u[1]));
-        put(g, f->at.centre + r, u[0] * u[1] * (2 - u[0] - u[1]));
-    }
-    return q;
-}
-
-/* ln S of a row, and its gradient. An index may come twice. */
-static double log_slowdown(const struct fit *f, const gsl_vector *x, int32_t k, struct gradient *g)
-{
-    const struct iac_side *side = &f->s->side[2 * k];
-    const int32_t *job = f->s->row[k].workload;
-    g->n = 0;
-    double q = f->options->latents ? latent(f, x, job, g) : counted(f, x, side, g);
-    int n_overlap = g->n;
-    double steps = log_steps(&side[0], &side[1]), log_ratio = 0;
-    if (f->at.gamma >= 0)
-        log_ratio += gsl_vector_get(x, (size_t)f->at.gamma) * steps;
-    size_t delta[2] = {0, 0};
-    if (f->at.per_job > 0) {
-        for (int i = 0; i < 2; i++)
-            delta[i] = (size_t)(f->at.job + job[i] * f->at.per_job);
-        log_ratio += gsl_vector_get(x, delta[1]) - gsl_vector_get(x, delta[0]);
-    }
-    double ratio = exp(log_ratio), more = ratio * fmin(1, q), s = 1 + more;
-    for (int i = 0; i < n_overlap; i++)
-        g->d[i] *= q < 1 ? ratio / s : 0;
-    if (f->at.gamma >= 0)
-        put(g, f->at.gamma, steps * more / s);
-    if (f->at.per_job > 0) {
-        put(g, (int32_t)delta[1], more / s);
-        put(g, (int32_t)delta[0], -more / s);
-    }
-    if (f->at.m < 0)
-        return log(s);
-    put(g, f->at.m, 1);
-    return log(s) + gsl_vector_get(x, (size_t)f->at.m);
 }
 
 /* Square root of the weight of the ridge on an unknown that one holds. */
@@ -187,18 +50,18 @@ static double sqrt_ridge(const struct fit *f, int32_t i)
 static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
 {
     const struct fit *f = context;
-    struct gradient g;
+    struct queueing_gradient g;
     for (int32_t i = 0; i < f->n; i++)
         gsl_vector_set(out, (size_t)i,
-                       log_slowdown(f, x, f->row[i], &g) - log(f->s->row[f->row[i]].slowdown));
+                       queueing_log_s(&f->at, f->s, f->row[i], x, &g) -
+                           log(f->s->row[f->row[i]].slowdown));
     for (int32_t i = f->at.held; i < f->at.n; i++)
-        gsl_vector_set(out, (size_t)(f->n + i - f->at.held),
-                       sqrt_ridge(f, i) * gsl_vector_get(x, (size_t)i));
+        gsl_vector_set(out, (size_t)(f->n + i - f->at.held), sqrt_ridge(f, i) * unknown_at(x, i));
     return GSL_SUCCESS;
 }
 
 /* One row of the Jacobian: v += J' u or v = J u, and J'J, lower half. */
-static void add_row(const struct gradient *g, size_t k, CBLAS_TRANSPOSE_t trans,
+static void add_row(const struct queueing_gradient *g, size_t k, CBLAS_TRANSPOSE_t trans,
                     const gsl_vector *u, gsl_vector *v, gsl_matrix *jtj)
 {
     for (int a = 0; a < g->n; a++) {
@@ -217,17 +80,17 @@ static int jacobian(CBLAS_TRANSPOSE_t trans, const gsl_vector *x, const gsl_vect
                     void *context, gsl_vector *v, gsl_matrix *jtj)
 {
     const struct fit *f = context;
-    struct gradient g;
+    struct queueing_gradient g;
     if (v != NULL)
         gsl_vector_set_zero(v);
     if (jtj != NULL)
         gsl_matrix_set_zero(jtj);
     for (int32_t i = 0; i < f->n; i++) {
-        log_slowdown(f, x, f->row[i], &g);
+        queueing_log_s(&f->at, f->s, f->row[i], x, &g);
         add_row(&g, (size_t)i, trans, u, v, jtj);
     }
     for (int32_t i = f->at.held; i < f->at.n; i++) {
-        g = (struct gradient){1, {i}, {sqrt_ridge(f, i)}};
+        g = (struct queueing_gradient){1, {i}, {sqrt_ridge(f, i)}};
         add_row(&g, (size_t)(f->n + i - f->at.held), trans, u, v, jtj);
     }
     return GSL_SUCCESS;
@@ -238,12 +101,11 @@ static int jacobian(CBLAS_TRANSPOSE_t trans, const gsl_vector *x, const gsl_vect
 static void start(const struct fit *f, gsl_rng *rng, gsl_vector *x)
 {
     gsl_vector_set_zero(x);
-    for (int32_t r = 0; !f->options->latents && r < N_QUEUE; r++)
-        gsl_vector_set(x, (size_t)(f->at.alpha + r), r == QUEUE_SM ? 0 : log(.5));
-    for (int32_t k = 0; f->options->latents && k < f->n_jobs; k++)
-        for (int32_t r = 0; r < N_LATENTS; r++)
-            gsl_vector_set(x, (size_t)(f->at.job + k * f->at.per_job + 1 + r),
-                           gsl_ran_gaussian(rng, 1));
+    for (int32_t i = 0; !f->options->latents && i < N_QUEUE; i++)
+        *gsl_vector_ptr(x, (size_t)f->at.alpha + (size_t)i) = i == QUEUE_SM ? 0 : log(.5);
+    for (int32_t i = f->at.job; f->options->latents && i < f->at.n; i++)
+        if ((i - f->at.job) % f->at.per_job > 0)
+            gsl_vector_set(x, (size_t)i, gsl_ran_gaussian(rng, 1));
 }
 
 static struct estimate estimate_at(const gsl_vector *x, const gsl_matrix *covar, double rms,
@@ -286,8 +148,7 @@ static enum status keep(struct queueing *q, const struct fit *f, const gsl_vecto
         int32_t at = f->at.job + k * f->at.per_job;
         q->delta[k] = estimate_at(x, covar, q->rms, at);
         for (int32_t r = 0; q->latents && r < N_LATENTS; r++)
-            q->latent[k][r] = logistic(gsl_vector_get(x, (size_t)(f->at.centre + r)) +
-                                       gsl_vector_get(x, (size_t)(at + 1 + r)));
+            q->latent[k][r] = queueing_latent(&f->at, x, k, r);
     }
     return ST_OK;
 }
@@ -348,9 +209,9 @@ enum status queueing_fit(struct queueing *q, const struct samples *s, const int3
                     o->kappa ? "kappa wants counters and not latents"
                              : "latents want jobs with names of their own");
     for (int32_t i = 0; o->steps && i < n && !steps; i++)
-        steps = log_steps(&s->side[2 * row[i]], &s->side[2 * row[i] + 1]) != 0;
+        steps = queueing_log_steps(&s->side[2 * row[i]], &s->side[2 * row[i] + 1]) != 0;
     struct fit f = {s, row, n, s->named_jobs ? s->workloads.n : 0, o, {0}};
-    f.at = layout_of(o, steps, f.n_jobs);
+    f.at = queueing_layout(o, steps, f.n_jobs);
     if (n < 1 || n < f.at.held)
         return fail(err, ST_INPUT, "%d rows are too few for the queueing fit", n);
     enum status status = fit(q, &f, err);
@@ -372,11 +233,11 @@ double queueing_slowdown(const struct queueing *q, const struct samples *s, int3
     double u[N_QUEUE], v[N_QUEUE], overlap = 0;
     for (int32_t r = 0; q->latents && r < N_LATENTS; r++)
         overlap += q->latent[job[0]][r] * q->latent[job[1]][r];
-    demands(&side[0], u);
-    demands(&side[1], v);
+    queueing_demands(&side[0], u);
+    queueing_demands(&side[1], v);
     for (int32_t r = 0; r < N_QUEUE; r++)
         overlap += q->alpha[r].value * frank_overlap(u[r], v[r], q->kappa.value);
-    double log_ratio = q->gamma.value * log_steps(&side[0], &side[1]);
+    double log_ratio = q->gamma.value * queueing_log_steps(&side[0], &side[1]);
     if (q->n_jobs > 0)
         log_ratio += q->delta[job[1]].value - q->delta[job[0]].value;
     return q->m.value * (1 + exp(log_ratio) * fmin(1, overlap));
