@@ -11,19 +11,9 @@
 #define COLOSIM_CALIB_QUEUEING_H
 
 #include "calib/estimate.h"
-#include "calib/samples.h"
+#include "calib/queueing_row.h"
 #include "core/base/param.h"
 
-enum { QUEUE_SM, QUEUE_TENSOR, QUEUE_DRAM, N_QUEUE };
-enum { N_LATENTS = 2 };
-
-struct queueing_options {
-    double ridge; /* on squared delta, beside the sum of squared residuals */
-    double latent_ridge;
-    bool steps;    /* fit gamma where step times are known; else it is 0 */
-    bool latents;  /* in place of counters; no setting */
-    bool kappa, m; /* fit them; else kappa = 0 and m = 1. kappa wants counters */
-};
 extern const struct param queueing_params[]; /* the group "fit" */
 struct queueing_options queueing_defaults(void);
 

@@ -1,11 +1,22 @@
 /* queueing_row.h - one measured pair under the queueing form: ln S as a function of the unknowns of
- * a fit, and its gradient. For queueing.c. */
+ * a fit, and its gradient. The form is in queueing.h. */
 #ifndef COLOSIM_CALIB_QUEUEING_ROW_H
 #define COLOSIM_CALIB_QUEUEING_ROW_H
 
-#include "calib/queueing.h"
+#include "calib/samples.h"
 
 #include <gsl/gsl_vector.h>
+
+enum { QUEUE_SM, QUEUE_TENSOR, QUEUE_DRAM, N_QUEUE };
+enum { N_LATENTS = 2 };
+
+struct queueing_options {
+    double ridge; /* on squared delta, beside the sum of squared residuals */
+    double latent_ridge;
+    bool steps;    /* fit gamma where step times are known; else it is 0 */
+    bool latents;  /* in place of counters; no setting */
+    bool kappa, m; /* fit them; else kappa = 0 and m = 1. kappa wants counters */
+};
 
 /* Where each unknown stands; -1: it is not fitted. Alphas are fitted as ln alpha, m as ln m,
  * latents as logits. Those of job k begin at job + k per_job: delta, then its latents, counted from

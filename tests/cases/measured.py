@@ -69,7 +69,7 @@ def case_one_network(lab, tap):
 
 def case_physics_informed(lab, tap):
     """Learning what the physics leaves, networks err less than XGBoost on pairs left out"""
-    ours = of(lab, tap, "score", *H200, "--networks", "3", "--model", "dnn+physics,queueing")
+    ours = of(lab, tap, "score", *H200, "--networks", "2", "--model", "dnn+physics,queueing")
     trees = lab.run("calib", "score", "--pairs", str(SHARED / "data" / H200[0]), "--solo",
                     str(SHARED / "data" / H200[2]), *H200[3:], "--model", "gbdt,gbdt+steps",
                     "--json", "--quiet")
