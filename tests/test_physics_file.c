@@ -87,3 +87,29 @@ Test(physics_file, what_is_wrong_is_named_with_the_file)
     cr_assert(strstr(err.text, "/nowhere/p.json") != NULL, "%s", err.text);
     physics_free(&p);
 }
+
+Test(physics_file, one_kind_of_model_file_is_told_from_the_other)
+{
+    static const struct {
+        const char *text;
+        enum status status;
+        bool is;
+    } cases[] = {
+        {HEAD ALPHA REST "\"jobs\": []}", ST_OK, true},
+        {"{\"format\": \"colosim physics\", \"version\": 9}", ST_OK, true},
+        {"{\"format\": \"colosim predictor\", \"version\": 1}", ST_OK, false},
+        {"{}", ST_INPUT, false},
+        {"{\"format\": \"colosim\"}", ST_INPUT, false},
+        {"[]", ST_INPUT, false},
+        {"{\"format\"", ST_INPUT, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct temp_file file = temp_text(".json", cases[i].text);
+        struct error err = {""};
+        bool is = !cases[i].is;
+        cr_assert_eq(physics_is_file(file.path, &is, &err), cases[i].status, "%zu", i);
+        cr_assert_eq(is, cases[i].is, "%zu", i);
+        cr_assert_eq(strstr(err.text, file.path) != NULL, cases[i].status != ST_OK, "%s", err.text);
+        temp_remove(&file);
+    }
+}

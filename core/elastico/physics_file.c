@@ -5,25 +5,34 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_physics(json_t *root)
+static bool has_format(json_t *root, const char *format)
 {
-    const char *format = json_string_value(json_object_get(root, "format"));
-    return format != NULL && strcmp(format, PHYSICS_FORMAT) == 0;
+    const char *says = json_string_value(json_object_get(root, "format"));
+    return says != NULL && strcmp(says, format) == 0;
 }
 
-bool physics_is_file(const char *path)
+enum status physics_is_file(const char *path, bool *is, struct error *err)
 {
-    json_t *root = json_load_file(path, 0, NULL);
-    bool is = is_physics(root);
+    json_error_t where;
+    enum status status = ST_OK;
+    json_t *root = json_load_file(path, 0, &where);
+    *is = has_format(root, PHYSICS_FORMAT);
+    if (root == NULL)
+        status = fail(err, ST_INPUT, "%s: line %d: %s", path, where.line, where.text);
+    else if (!*is && !has_format(root, "colosim predictor"))
+        status = fail(err, ST_INPUT,
+                      "%s: no model file: 'format' is neither '" PHYSICS_FORMAT
+                      "' nor 'colosim predictor'",
+                      path);
     json_decref(root);
-    return is;
+    return status;
 }
 
 static enum status read_header(json_t *root, struct error *err)
 {
     const char *format = json_string_value(json_object_get(root, "format"));
     json_t *version = json_object_get(root, "version");
-    if (!is_physics(root))
+    if (!has_format(root, PHYSICS_FORMAT))
         return fail(err, ST_INPUT, "'format' is '%s', want '" PHYSICS_FORMAT "'",
                     format == NULL ? "" : format);
     if (json_integer_value(version) != PHYSICS_VERSION)

@@ -22,8 +22,9 @@ struct physics {
     struct arena arena;         /* owns it all */
 };
 
-/* Does the file say that it is one? Not where it cannot be read. */
-bool physics_is_file(const char *path);
+/* Is the model file one of physics, or of the predictor (model_file.h)? ST_INPUT names a file that
+ * is neither. */
+enum status physics_is_file(const char *path, bool *is, struct error *err) MUST_USE;
 /* ST_INPUT names the file and what is wrong in it; latents tell nothing of other jobs, so a file
  * with them is refused. The caller frees in any case. */
 enum status physics_load(struct physics *p, const char *path, struct error *err) MUST_USE;

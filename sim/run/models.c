@@ -151,7 +151,8 @@ enum status models_open(struct models *m, const struct model_choice *choice,
     if ((contention || choice->truth == TRUTH_IAC) && choice->catalog == NULL)
         return fail(err, ST_USAGE, "truth %s needs a catalog of workloads",
                     contention ? "contention" : "iac");
-    m->of_physics = choice->model != NULL && physics_is_file(choice->model);
+    if (choice->model != NULL)
+        TRY(physics_is_file(choice->model, &m->of_physics, err));
     if (m->of_physics && !contention)
         return fail(err, ST_USAGE, "--model %s: only --truth contention asks a physics file",
                     choice->model);

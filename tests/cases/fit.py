@@ -83,6 +83,8 @@ def case_model(lab, tap):
     broken = lab.file("broken.json", "{\"format\": \"colosim physics\", \"version\": 9}")
     done = lab.run("run", *SHARED_DAY, "--model", broken)
     tap.ok("a file that is none", done.code == 3 and "'version' is 9" in done.err, done.shown())
+    done = lab.run("run", *SHARED_DAY, "--model", lab.path("none.json"))
+    tap.ok("one that is not there", done.code == 3 and "none.json" in done.err, done.shown())
 
 
 def case_04(lab, tap):
