@@ -248,6 +248,12 @@ enum status fit_file_write(const struct fit_file *f, FILE *file, struct error *e
     int bad = f->q != NULL ? add_physics(f, root) : 0;
     if (f->kernels != NULL)
         bad |= json_object_set_new(root, "kernels", kernels_of(f));
+    if (f->busy != NULL)
+        bad |= json_object_set_new(
+            root, "sensors",
+            json_pack("{s:i, s:i, s:i, s:o}", "instances", f->busy->n_instances, "with_sensor",
+                      f->busy->n_known, "without", f->busy->n_instances - f->busy->n_known,
+                      "gpu_util_mean_pct", number(f->busy->gpu_util_mean_pct)));
     if (f->rates != NULL) {
         bad |= json_object_set_new(root, "rates", rates_of(f));
         bad |= json_object_set_new(root, "profiles", profiles_of(f));

@@ -7,6 +7,7 @@
 #include "calib/kernels.h"
 #include "calib/queueing.h"
 #include "calib/saturation.h"
+#include "calib/sensors.h"
 #include "core/elastico/contention_sets.h"
 
 #include <stdio.h>
@@ -49,6 +50,7 @@ struct fit_file {
     const struct estimate (*kernel_slope)[2]; /* (groups) shorter side, both directions */
     const struct solo_rates *rates;
     const struct saturation *saturation; /* (workloads of rates) n = 0: not fitted */
+    const struct sensor_census *busy;
 };
 
 /* Jobs, weights and their line out of samples and q, which stay where they are. ST_OUTPUT is

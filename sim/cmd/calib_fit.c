@@ -21,16 +21,18 @@ enum {
     KEY_DRIVER,
     KEY_FOLDS,
     KEY_GPU,
+    KEY_INSTANCES,
     KEY_PROBES,
     KEY_PROFILES,
     KEY_REPEATS,
+    KEY_SENSORS,
     KEY_SPEEDS
 };
 enum { REPEATS_MAX = 100, PLANS_MAX = REPEATS_MAX + 1 };
 
 struct fitting {
     struct measured measured;
-    const char *output, *speeds, *probes, *profiles, *date, *gpu, *driver;
+    const char *output, *speeds, *probes, *profiles, *instances, *sensors, *date, *gpu, *driver;
     int32_t n_folds, n_repeats;
     struct samples samples;
     struct queueing q;
@@ -42,6 +44,7 @@ struct fitting {
     struct estimate (*slope)[2]; /* (groups of kernels) */
     struct solo_rates rates;
     struct saturation *saturation; /* (workloads of rates) */
+    struct sensor_census busy;
     struct fit_file file;
     char today[16], data[256];
 };
@@ -50,6 +53,8 @@ struct fitting {
 static const struct argp_option options[] = {
     {"probes", KEY_PROBES, "FILE", 0, "pairs of probes: how slowdowns grow with the ratio of kernel lengths", 1},
     {"profiles", KEY_PROFILES, "FILE", 0, "configurations alone: medians, and speeds over batch sizes", 1},
+    {"instances", KEY_INSTANCES, "FILE", 0, "PAI's instance table: how busy instances were, by --sensors", 1},
+    {"sensors", KEY_SENSORS, "FILE", 0, "PAI's sensor table; instances that it lacks are unknown and not idle", 1},
     {"folds", KEY_FOLDS, "N", 0, "parts for the held-out errors, by pair; 5 unless given, 0 for none", 1},
     {"repeats", KEY_REPEATS, "N", 0, "how often the parts are drawn anew; 5 unless given", 1},
     {"gpu", KEY_GPU, "TEXT", 0, "what the file says of the card it was measured on", 2},
@@ -84,6 +89,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_DRIVER: f->driver = arg; return 0;
     case KEY_FOLDS: f->n_folds = (int32_t)option_whole(state, "--folds", arg, 0, 1000); return 0;
     case KEY_GPU: f->gpu = arg; return 0;
+    case KEY_INSTANCES: f->instances = arg; return 0;
+    case KEY_SENSORS: f->sensors = arg; return 0;
     case KEY_PROBES: f->probes = arg; return 0;
     case KEY_PROFILES: f->profiles = arg; return 0;
     case KEY_REPEATS:
@@ -92,8 +99,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SPEEDS: f->speeds = arg; return 0;
     case 'o': f->output = arg; return 0;
     case ARGP_KEY_END:
-        if (f->measured.n_pairs == 0 && f->probes == NULL && f->profiles == NULL)
-            argp_error(state, "what to fit? --pairs, --probes or --profiles FILE");
+        if (f->measured.n_pairs == 0 && f->probes == NULL && f->profiles == NULL &&
+            f->sensors == NULL)
+            argp_error(state, "what to fit? --pairs, --probes, --profiles or --sensors FILE");
+        if ((f->sensors == NULL) != (f->instances == NULL))
+            argp_error(state, "--instances and --sensors go together");
         if (f->speeds != NULL && f->measured.n_pairs == 0)
             argp_error(state, "--speeds %s: of which pairs? --pairs FILE", f->speeds);
         return 0;
@@ -269,6 +279,22 @@ static enum status fit_profiles(struct fitting *f, struct error *err)
     return ST_OK;
 }
 
+static enum status join_sensors(struct fitting *f, struct error *err)
+{
+    struct table instances = {0}, sensors = {0};
+    enum status status = ST_OK;
+    TRY_OUT(table_read(f->instances, &instances, err));
+    TRY_OUT(table_read(f->sensors, &sensors, err));
+    status = sensors_join(&f->busy, &instances, &sensors, err);
+    if (status != ST_OK)
+        fail_in(err, "%s, %s", f->instances, f->sensors);
+    f->file.busy = &f->busy;
+out:
+    table_free(&instances);
+    table_free(&sensors);
+    return status;
+}
+
 static void add_name(char *list, size_t size, const char *path)
 {
     const char *slash = path == NULL ? NULL : strrchr(path, '/');
@@ -288,6 +314,7 @@ static void note(struct fitting *f)
         add_name(f->data, sizeof f->data, f->measured.pairs[i]);
     add_name(f->data, sizeof f->data, f->probes);
     add_name(f->data, sizeof f->data, f->profiles);
+    add_name(f->data, sizeof f->data, f->sensors);
     f->file.note = (struct fit_note){.date = f->date != NULL ? f->date : f->today,
                                      .program = "colosim " COLOSIM_VERSION,
                                      .gpu = f->gpu,
@@ -336,6 +363,8 @@ static enum status fit(struct fitting *f, struct error *err)
         TRY(fit_probes(f, err));
     if (f->profiles != NULL)
         TRY(fit_profiles(f, err));
+    if (f->sensors != NULL)
+        TRY(join_sensors(f, err));
     note(f);
     return write_all(f, err);
 }

@@ -154,6 +154,12 @@ void fit_report_print(const struct fit_file *f, FILE *file)
     }
     if (f->kernels != NULL)
         print_kernels(file, f);
+    if (f->busy != NULL)
+        fprintf(file,
+                "\n%d instances: %d with a sensor, %d without, of which nothing is known; mean GPU "
+                "utilisation of those with one: %.4g %%\n",
+                f->busy->n_instances, f->busy->n_known, f->busy->n_instances - f->busy->n_known,
+                f->busy->gpu_util_mean_pct);
     if (f->rates != NULL) {
         print_rates(file, f);
         print_profiles(file, f);

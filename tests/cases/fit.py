@@ -118,6 +118,23 @@ def case_05(lab, tap):
     tap.equal("the old file", pathlib.Path(profile).read_bytes(), before)
 
 
+def case_07(lab, tap):
+    """07 instances without sensor data are unknown and not idle"""
+    instances = lab.file("pai_instance_table.csv", "".join(
+        f"j{i},worker,i{i},w{i},id{i},Terminated,0.0,100.0,m1\n" for i in range(5)))
+    sensors = lab.file("pai_sensor_table.csv", "".join(
+        f"j{i},worker,w{i},id{i},m1,/dev/nvidia0,100.0,{util},1.0,2.0,1.0,2.0,0,0,0,0\n"
+        for i, util in ((0, 30.0), (2, 60.0), (4, 90.0))))
+    args = ["calib", "fit", "--instances", instances, "--sensors", sensors]
+    said = json.loads(lab.run(*args, "-o", "-").out)["sensors"]
+    tap.equal("instances, with and without", [said[key] for key in (
+        "instances", "with_sensor", "without")], [5, 3, 2])
+    tap.near("mean utilisation", said["gpu_util_mean_pct"], 60)
+    table = lab.run(*args)
+    tap.ok("and for people", "5 instances: 3 with a sensor, 2 without" in table.said and
+           "60 %" in table.said, table.shown())
+
+
 def recorded_day(lab, name, *physics):
     """What a made testbed did with the embedded day under this physics: the path of its record."""
     db = lab.new_database()
@@ -164,6 +181,7 @@ def case_wrong(lab, tap):
     early = lab.file("early.csv", "job,start_s,end_s\njob-2,1,5\n")
     for args, code, said in (
             (["fit"], 2, "what to fit?"),
+            (["fit", "--sensors", pairs], 2, "go together"),
             (["fit", "--pairs", pairs], 2, "--solo or --catalog"),
             (["fit", "--pairs", gavel, "--where", "gpu"], 2, "want COLUMN=VALUE"),
             (["fit", "--pairs", gavel, "--where", "card=x"], 2, "no column 'card'"),
