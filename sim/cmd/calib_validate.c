@@ -46,7 +46,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct validation *v = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &v->options; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &v->options; return 0;
     case KEY_RECORDED: v->recorded = arg; return 0;
     case KEY_TOLERANCE: v->tolerance_pct = option_real(state, "--tolerance", arg, 0, 1e6); return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many", arg); return 0;
@@ -58,7 +58,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&options_argp, 0, NULL, 0}, {&policy_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {own_options, parse_option, NULL, doc, children, NULL, NULL};
 
 static enum status compare(struct validation *v, const struct job_table *jobs, struct error *err)
