@@ -91,7 +91,8 @@ static enum status add(struct samples *s, struct urn *u, const struct contention
         double slow = contention_pair(physics, row[i], row[1 - i]);
         double noisy = slow * exp(gsl_ran_gaussian_ziggurat(u->rng, sigma));
         TRY(samples_add(s, &side[i], &side[1 - i],
-                        (struct pair_row){noisy, slow, experiment, {name[i], name[1 - i]}}, err));
+                        (struct pair_row){noisy, slow, experiment, {name[i], name[1 - i]}, 0},
+                        err));
     }
     return ST_OK;
 }

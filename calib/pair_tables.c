@@ -1,30 +1,11 @@
 #include "calib/pair_tables.h"
 
-#include "core/base/units.h"
-#include "core/elastico/sides.h"
+#include "calib/wanted.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum status want_column(const struct table *t, const char *name, int32_t *column,
-                               struct error *err)
-{
-    *column = table_column(t, name);
-    return *column >= 0 ? ST_OK : fail(err, ST_INPUT, "there is no column '%s'", name);
-}
-
-/* A number in min .. max. */
-static enum status want_number(const struct table *t, int32_t row, int32_t column, double min,
-                               double max, double *out, struct error *err)
-{
-    *out = table_number(t, row, column);
-    if (*out >= min && *out <= max)
-        return ST_OK;
-    return fail(err, ST_INPUT, "line %d: %s is '%s', want a number in %g to %g", row + 2,
-                t->column[column], table_cell(t, row, column), min, max);
-}
 
 /* Numbers of one side in a table of features. */
 static const struct side_column {
@@ -73,13 +54,13 @@ static enum status find_features(const struct table *t, struct feature_columns *
             snprintf(name, sizeof name, "%s_%c", side_columns[i].name, "ij"[side]);
             c->number[side][i] = table_column(t, name);
             if (c->number[side][i] < 0 && !side_columns[i].optional)
-                return want_column(t, name, &c->number[side][i], err);
+                return wanted_column(t, name, &c->number[side][i], err);
         }
-        TRY(want_column(t, side == 0 ? "is_train_i" : "is_train_j", &c->is_train[side], err));
+        TRY(wanted_column(t, side == 0 ? "is_train_i" : "is_train_j", &c->is_train[side], err));
     }
-    TRY(want_column(t, "slowdown", &c->slowdown, err));
-    TRY(want_column(t, "experiment", &c->experiment, err));
-    TRY(want_column(t, "workloads", &c->workloads, err));
+    TRY(wanted_column(t, "slowdown", &c->slowdown, err));
+    TRY(wanted_column(t, "experiment", &c->experiment, err));
+    TRY(wanted_column(t, "workloads", &c->workloads, err));
     c->mem_pressure = table_column(t, "mem_pressure");
     return ST_OK;
 }
@@ -92,9 +73,9 @@ static enum status read_side(const struct table *t, int32_t row, const struct fe
     for (int i = 0; i < N_SIDE_COLUMNS; i++) {
         double *field = (double *)(void *)((char *)side + side_columns[i].offset);
         if (c->number[which][i] >= 0)
-            TRY(want_number(t, row, c->number[which][i], 0, side_columns[i].max, field, err));
+            TRY(wanted_number(t, row, c->number[which][i], 0, side_columns[i].max, field, err));
     }
-    TRY(want_number(t, row, c->is_train[which], 0, 1, &is_train, err));
+    TRY(wanted_number(t, row, c->is_train[which], 0, 1, &is_train, err));
     side->kind = is_train > .5 ? KIND_TRAIN : KIND_INFER;
     return ST_OK;
 }
@@ -115,12 +96,12 @@ static enum status read_row(struct feature_reader *r, const struct table *t, int
     struct iac_side side[2];
     struct pair_row out = {0};
     double pressure;
-    TRY(want_number(t, row, c->slowdown, 1e-3, 1e6, &out.slowdown, err));
+    TRY(wanted_number(t, row, c->slowdown, 1e-3, 1e6, &out.slowdown, err));
     TRY(read_side(t, row, c, 0, &side[0], err));
     TRY(read_side(t, row, c, 1, &side[1], err));
     side[0].card_mib = side[1].card_mib = r->card_mib;
     if (c->mem_pressure >= 0) {
-        TRY(want_number(t, row, c->mem_pressure, 1e-9, 1e9, &pressure, err));
+        TRY(wanted_number(t, row, c->mem_pressure, 1e-9, 1e9, &pressure, err));
         side[0].card_mib = side[1].card_mib = (side[0].fb_mib + side[1].fb_mib) / pressure;
     }
     const char *experiment = table_cell(t, row, c->experiment);
@@ -146,179 +127,148 @@ enum status pair_table_features(struct samples *s, const struct table *t, double
     return status;
 }
 
-/* Jobs alone. */
-struct solo_columns {
-    int32_t job, samples_per_s, steps_per_s, peak_alloc_mib, sm, occ, tensor, dram, params;
+/* Jobs together: how the tables that there are spell it. */
+enum { NAME_PARTS = 4 };
+static const struct layout {
+    struct {
+        const char *column[NAME_PARTS]; /* NULL after the last */
+        const char *together, *alone;   /* alone NULL: together is the retained rate itself */
+    } side[2];
+    bool times; /* milliseconds of an iteration and not rates */
+    bool bare;  /* how fast a job is alone is in the table or divided out: it need not be known */
+} layouts[] = {
+    {{{{"job_a"}, "retain_a", NULL}, {{"job_b"}, "retain_b", NULL}}, false, false},
+    {{{{"model_a"}, "iter_ms_a", NULL}, {{"model_b"}, "iter_ms_b", NULL}}, true, false},
+    /* Gavel's table of throughputs */
+    {{{{"job1"}, "colo1_steps_s", "solo1_steps_s"}, {{"job2"}, "colo2_steps_s", "solo2_steps_s"}},
+     false,
+     true},
+    /* Lucid's colocate_info.csv */
+    {{{{"model1", "dataset1", "batchsize1", "amp1"}, "speed1", NULL},
+      {{"model2", "dataset2", "batchsize2", "amp2"}, "speed2", NULL}},
+     false,
+     true},
 };
-
-static enum status find_solo(const struct table *t, struct solo_columns *c, struct error *err)
-{
-    TRY(want_column(t, "job", &c->job, err));
-    TRY(want_column(t, "samples_per_s", &c->samples_per_s, err));
-    TRY(want_column(t, "steps_per_s", &c->steps_per_s, err));
-    TRY(want_column(t, "peak_alloc_mib", &c->peak_alloc_mib, err));
-    TRY(want_column(t, "sm", &c->sm, err));
-    TRY(want_column(t, "occ", &c->occ, err));
-    TRY(want_column(t, "tensor", &c->tensor, err));
-    TRY(want_column(t, "dram", &c->dram, err));
-    c->params = table_column(t, "params");
-    return ST_OK;
-}
-
-/* Is the word one letter and a whole number, as b64? */
-static bool word_number(const char *word, size_t length, char letter, double *out)
-{
-    return length > 1 && word[0] == letter && parse_real(word + 1, length - 1, out) && *out >= 0;
-}
-
-static bool word_is(const char *word, size_t length, const char *text)
-{
-    return length == strlen(text) && memcmp(word, text, length) == 0;
-}
-
-static void read_name(const char *name, struct iac_side *side)
-{
-    double tokens = 0, number;
-    side->kind = KIND_TRAIN;
-    for (const char *word = name; *word != '\0';) {
-        size_t length = strcspn(word, "-");
-        if (word_number(word, length, 'b', &number))
-            side->bs = number;
-        if (word_number(word, length, 'c', &number) || word_number(word, length, 't', &number))
-            tokens = number;
-        if (word_is(word, length, "amp"))
-            side->amp = 1;
-        if (word_is(word, length, "ck"))
-            side->ck = 1;
-        if (word_is(word, length, "decode") || word_is(word, length, "prefill"))
-            side->kind = KIND_INFER;
-        word += length + (word[length] == '-');
-    }
-    if (side->kind == KIND_INFER) {
-        side->isl = 0.75 * tokens;
-        side->osl = 0.25 * tokens;
-    }
-}
-
-static enum status read_percent(const struct table *t, int32_t row, int32_t column, double *out,
-                                struct error *err)
-{
-    TRY(want_number(t, row, column, 0, 100, out, err));
-    *out /= 100;
-    return ST_OK;
-}
-
-static enum status read_solo(const struct table *t, int32_t row, const struct solo_columns *c,
-                             double card_mib, struct iac_side *side, struct error *err)
-{
-    double steps_per_s, params;
-    *side = (struct iac_side){.card_mib = card_mib};
-    read_name(table_cell(t, row, c->job), side);
-    TRY(read_percent(t, row, c->sm, &side->sm, err));
-    TRY(read_percent(t, row, c->occ, &side->occ, err));
-    TRY(read_percent(t, row, c->tensor, &side->tensor, err));
-    TRY(read_percent(t, row, c->dram, &side->dram, err));
-    TRY(want_number(t, row, c->peak_alloc_mib, 0, 1e9, &side->fb_mib, err));
-    TRY(want_number(t, row, c->samples_per_s, 1e-9, 1e15, &side->rate, err));
-    TRY(want_number(t, row, c->steps_per_s, 1e-9, 1e12, &steps_per_s, err));
-    side->step_s = 1 / steps_per_s;
-    if (c->params < 0)
-        return ST_OK;
-    TRY(want_number(t, row, c->params, 1, 1e18, &params, err));
-    side->log10_params = log10(params);
-    return ST_OK;
-}
-
-/* Adds one job; a name that is there already is refused. */
-static enum status add_job(struct solo_jobs *jobs, const char *name, size_t length,
-                           const struct iac_side *side, struct error *err)
-{
-    int32_t n_before = jobs->names.n, id = names_add(&jobs->names, name, length);
-    if (id < 0 || !ARRAY_GROW(jobs->side, jobs->capacity, jobs->names.n))
-        return fail_memory(err);
-    if (id < n_before)
-        return fail(err, ST_INPUT, "job '%s' is there twice", name);
-    jobs->side[id] = *side;
-    return ST_OK;
-}
-
-enum status solo_jobs_of_table(struct solo_jobs *jobs, const struct table *t, double card_mib,
-                               struct error *err)
-{
-    struct solo_columns columns;
-    struct iac_side side;
-    TRY(find_solo(t, &columns, err));
-    for (int32_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_cell(t, row, columns.job);
-        TRY(read_solo(t, row, &columns, card_mib, &side, err));
-        TRY(add_job(jobs, name, strlen(name), &side, err));
-    }
-    return ST_OK;
-}
-
-enum status solo_jobs_of_profiles(struct solo_jobs *jobs, const struct profiles *p, int32_t card,
-                                  struct error *err)
-{
-    for (int32_t i = 0; i < p->w->n; i++) {
-        struct iac_side side = side_of_profile(p, p->w->initial[i], card);
-        TRY(add_job(jobs, names_text(&p->w->names, i), names_length(&p->w->names, i), &side, err));
-    }
-    return ST_OK;
-}
-
-void solo_jobs_free(struct solo_jobs *jobs)
-{
-    names_free(&jobs->names);
-    free(jobs->side);
-    *jobs = (struct solo_jobs){0};
-}
-
-/* Jobs together. */
 struct pair_columns {
-    int32_t job[2], retain[2], rep;
+    const struct layout *layout;
+    int32_t name[2][NAME_PARTS]; /* -1 after the last */
+    int32_t together[2], alone[2], rep;
 };
+
+static const struct layout *layout_of(const struct table *t)
+{
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (table_column(t, layouts[i].side[0].column[0]) >= 0 &&
+            table_column(t, layouts[i].side[0].together) >= 0)
+            return &layouts[i];
+    return NULL;
+}
 
 static enum status find_pairs(const struct table *t, struct pair_columns *c, struct error *err)
 {
-    TRY(want_column(t, "job_a", &c->job[0], err));
-    TRY(want_column(t, "job_b", &c->job[1], err));
-    TRY(want_column(t, "retain_a", &c->retain[0], err));
-    TRY(want_column(t, "retain_b", &c->retain[1], err));
+    c->layout = layout_of(t);
+    if (c->layout == NULL) /* by the missing columns of our own */
+        c->layout = &layouts[0];
+    for (int i = 0; i < 2; i++) {
+        for (int p = 0; p < NAME_PARTS; p++) {
+            c->name[i][p] = -1;
+            if (c->layout->side[i].column[p] != NULL)
+                TRY(wanted_column(t, c->layout->side[i].column[p], &c->name[i][p], err));
+        }
+        TRY(wanted_column(t, c->layout->side[i].together, &c->together[i], err));
+        c->alone[i] = -1;
+        if (c->layout->side[i].alone != NULL)
+            TRY(wanted_column(t, c->layout->side[i].alone, &c->alone[i], err));
+    }
     c->rep = table_column(t, "rep");
     return ST_OK;
 }
 
-static enum status find_jobs(const struct table *t, int32_t row, const struct pair_columns *c,
-                             const struct solo_jobs *jobs, struct names *workloads, int32_t job[2],
-                             int32_t workload[2], struct error *err)
+/* The name of a side: its parts joined, a batch as bN and AMP as amp or nothing. */
+static void side_name(const struct table *t, int32_t row, const struct pair_columns *c, int i,
+                      char *name, size_t size)
 {
-    for (int i = 0; i < 2; i++) {
-        const char *name = table_cell(t, row, c->job[i]);
-        job[i] = names_find(&jobs->names, name, strlen(name));
-        if (job[i] < 0)
-            return fail(err, ST_INPUT, "line %d: '%s' is not among the jobs alone", row + 2, name);
-        workload[i] = names_add(workloads, name, strlen(name));
-        if (workload[i] < 0)
-            return fail_memory(err);
+    size_t used = 0;
+    for (int p = 0; p < NAME_PARTS && c->name[i][p] >= 0 && used < size; p++) {
+        const char *part = table_cell(t, row, c->name[i][p]);
+        bool batch = p == 2, amp = p == 3;
+        if (amp)
+            part = strcmp(part, "0") == 0 ? "" : "-amp";
+        used += (size_t)snprintf(name + used, size - used, "%s%s%s", p > 0 && !amp ? "-" : "",
+                                 batch ? "b" : "", part);
     }
-    return ST_OK;
+}
+
+/* The job of a side among those alone; where the table itself says how fast it is alone, a job of
+ * which that is all that is known. */
+static enum status find_side(const struct table *t, int32_t row, const struct pair_columns *c,
+                             int i, const struct solo_jobs *jobs, struct iac_side *side,
+                             int32_t *workload, struct names *workloads, struct error *err)
+{
+    char name[256];
+    side_name(t, row, c, i, name, sizeof name);
+    size_t length = strlen(name);
+    int32_t job = names_find(&jobs->names, name, length);
+    if (job < 0 && !c->layout->bare)
+        return fail(err, ST_INPUT, "line %d: '%s' is not among the jobs alone", row + 2, name);
+    *side = job >= 0 ? jobs->side[job] : (struct iac_side){.card_mib = 1, .kind = KIND_TRAIN};
+    if (job < 0 && c->alone[i] >= 0) {
+        double rate;
+        TRY(wanted_number(t, row, c->alone[i], 0, 1e15, &rate, err));
+        side->step_s = rate > 0 ? 1 / rate : 0;
+    }
+    *workload = names_add(workloads, name, length);
+    return *workload >= 0 ? ST_OK : fail_memory(err);
+}
+
+/* The retained rate of a side; 0 where it did not run. */
+static enum status want_retained(const struct table *t, int32_t row, const struct pair_columns *c,
+                                 int i, const struct iac_side *side, double *out, struct error *err)
+{
+    double together, alone = 1;
+    if (!c->layout->bare && !c->layout->times)
+        return wanted_number(t, row, c->together[i], 1e-3, 10, out, err);
+    if (c->layout->times) {
+        TRY(wanted_number(t, row, c->together[i], 1e-9, 1e12, &together, err));
+        *out = side->step_s * 1e3 / together;
+        return *out > 0 ? ST_OK
+                        : fail(err, ST_INPUT, "line %d: the time alone is not known", row + 2);
+    }
+    TRY(wanted_number(t, row, c->together[i], 0, 1e15, &together, err));
+    if (c->alone[i] >= 0)
+        TRY(wanted_number(t, row, c->alone[i], 0, 1e15, &alone, err));
+    *out = alone > 0 ? together / alone : 0;
+    if (*out <= 10 && (*out >= 1e-3 || *out <= 0))
+        return ST_OK;
+    return fail(err, ST_INPUT, "line %d: %s means %g of the rate alone, want 0.001 to 10 or 0",
+                row + 2, t->column[c->together[i]], *out);
 }
 
 static enum status read_pair(struct samples *s, const struct table *t, int32_t row,
                              const struct pair_columns *c, const struct solo_jobs *jobs,
                              struct error *err)
 {
-    int32_t job[2], workload[2], experiment = s->n_experiments;
+    struct iac_side side[2];
+    int32_t workload[2], experiment = s->n_experiments;
     double retain[2], rep = 0;
-    TRY(find_jobs(t, row, c, jobs, &s->workloads, job, workload, err));
-    TRY(want_number(t, row, c->retain[0], 1e-3, 10, &retain[0], err));
-    TRY(want_number(t, row, c->retain[1], 1e-3, 10, &retain[1], err));
+    for (int i = 0; i < 2; i++) {
+        TRY(find_side(t, row, c, i, jobs, &side[i], &workload[i], &s->workloads, err));
+        TRY(want_retained(t, row, c, i, &side[i], &retain[i], err));
+    }
     if (c->rep >= 0)
-        TRY(want_number(t, row, c->rep, 0, 1e6, &rep, err));
-    for (int i = 0; rep <= 0 && i < 2; i++)
-        TRY(samples_add(
-            s, &jobs->side[job[i]], &jobs->side[job[1 - i]],
-            (struct pair_row){1 / retain[i], 0, experiment, {workload[i], workload[1 - i]}}, err));
+        TRY(wanted_number(t, row, c->rep, 0, 1e6, &rep, err));
+    if (rep > 0)
+        return ST_OK;
+    if (retain[0] <= 0 || retain[1] <= 0) {
+        s->n_dropped++;
+        return ST_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        TRY(samples_add(s, &side[i], &side[1 - i],
+                        (struct pair_row){.slowdown = 1 / retain[i],
+                                          .experiment = experiment,
+                                          .workload = {workload[i], workload[1 - i]}},
+                        err));
     return ST_OK;
 }
 
@@ -333,4 +283,13 @@ enum status pair_table_jobs(struct samples *s, const struct table *t, const stru
     return ST_OK;
 }
 
-bool pair_table_is_jobs(const struct table *t) { return table_column(t, "job_a") >= 0; }
+bool pair_table_is_jobs(const struct table *t)
+{
+    return layout_of(t) != NULL || table_column(t, "job_a") >= 0;
+}
+
+bool pair_table_is_bare(const struct table *t)
+{
+    const struct layout *layout = layout_of(t);
+    return layout != NULL && layout->bare;
+}

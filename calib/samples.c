@@ -22,6 +22,7 @@ enum status samples_add(struct samples *s, const struct iac_side *job,
     if (!ARRAY_GROW(s->row, s->row_capacity, s->n + 1) ||
         !ARRAY_GROW(s->side, s->side_capacity, 2 * (s->n + 1)))
         return fail_memory(err);
+    row.measured = row.slowdown;
     row.slowdown = fmax(1, row.slowdown);
     s->side[2 * s->n] = *job;
     s->side[2 * s->n + 1] = *neighbour;

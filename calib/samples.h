@@ -18,6 +18,7 @@ struct pair_row {
     double slowdown_true; /* without the error of measuring; 0 where nobody can know */
     int32_t experiment;   /* counted from 0 in the order of first sight */
     int32_t workload[2];  /* ids of the names, of both jobs */
+    double measured;      /* the label before that bound; samples_add sets it */
 };
 
 struct samples {
@@ -26,6 +27,7 @@ struct samples {
     struct iac_side *side;  /* (2 n) the job of row k is 2 k, its neighbour 2 k + 1 */
     struct names workloads; /* as the table names them, with or without their configuration */
     bool named_jobs;        /* each name is one job in one configuration, a row's own first */
+    int32_t n_dropped;      /* pairs of the tables of which a side did not run */
     size_t row_capacity, side_capacity;
 };
 

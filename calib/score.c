@@ -1,6 +1,5 @@
 #include "calib/score.h"
 
-#include "calib/queueing.h"
 #include "core/base/rng.h"
 
 #include <gsl/gsl_randist.h>
@@ -8,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RIDGE .03 /* on squared ln weights, of the queueing fit */
-
 const char *const score_by_name[] = {"experiment", "pair", "workload", NULL};
-const char *const score_model_name[] = {"dnn",    "dnn+steps",  "dnn+weights",
-                                        "gbdt",   "gbdt+steps", "gbdt+weights",
+const char *const score_model_name[] = {"dnn",    "dnn+steps",  "dnn+physics",
+                                        "gbdt",   "gbdt+steps", "gbdt+physics",
                                         "linear", "queueing",   NULL};
 
 static int32_t *shuffled(int32_t n, uint64_t seed)
@@ -89,19 +86,19 @@ static bool is_tested(const struct score_plan *p, const struct pair_row *row, in
     return p->fold[row->experiment] == fold;
 }
 
-static bool wants_weights(enum score_model m)
+static bool wants_physics(enum score_model m)
 {
-    return m == SCORE_DNN_WEIGHTS || m == SCORE_GBDT_WEIGHTS || m == SCORE_QUEUEING;
+    return m == SCORE_DNN_PHYSICS || m == SCORE_GBDT_PHYSICS || m == SCORE_QUEUEING;
 }
 
 static bool wants_steps(enum score_model m)
 {
-    return wants_weights(m) || m == SCORE_DNN_STEPS || m == SCORE_GBDT_STEPS;
+    return wants_physics(m) || m == SCORE_DNN_STEPS || m == SCORE_GBDT_STEPS;
 }
 
 static bool is_gbdt(enum score_model m)
 {
-    return m == SCORE_GBDT || m == SCORE_GBDT_STEPS || m == SCORE_GBDT_WEIGHTS;
+    return m == SCORE_GBDT || m == SCORE_GBDT_STEPS || m == SCORE_GBDT_PHYSICS;
 }
 
 bool score_model_applies(enum score_model model, const struct samples *s)
@@ -109,8 +106,9 @@ bool score_model_applies(enum score_model model, const struct samples *s)
     bool steps = false;
     for (int32_t i = 0; i < 2 * s->n; i++)
         steps = steps || s->side[i].step_s > 0;
-    return (!is_gbdt(model) || gbdt_built()) && (!wants_steps(model) || steps) &&
-           (!wants_weights(model) || s->named_jobs);
+    return model == SCORE_QUEUEING ||
+           ((!is_gbdt(model) || gbdt_built()) && (!wants_steps(model) || steps) &&
+            (!wants_physics(model) || s->named_jobs));
 }
 
 /* Rows of the other folds and of this one. */
@@ -183,18 +181,28 @@ static enum status ask(struct score_fold *f, const struct iac_model *m, const st
     return ST_OK;
 }
 
-/* The samples with the jobs' weights in place of their kernel lengths; only the sides are a copy.
- */
-static enum status weigh(struct samples *out, const struct samples *s, const struct queueing *q,
-                         struct error *err)
+/* What a predictor of S over the physics' S is scaled by: networks answer 1 and more, which then
+ * stands for half of the physics' S. */
+static const double OVER_PHYSICS = 2;
+
+/* The samples with the jobs' weights in place of their kernel lengths, and labels over the physics;
+ * rows and sides are copies that the caller frees. */
+static enum status beside_physics(struct samples *out, const struct samples *s,
+                                  const struct queueing *q, struct error *err)
 {
+    size_t n = (size_t)s->n;
     *out = *s;
-    out->side = malloc(2 * (size_t)s->n * sizeof *out->side + 1);
-    if (out->side == NULL)
+    out->row = malloc(n * sizeof *out->row + 1);
+    out->side = malloc(2 * n * sizeof *out->side + 1);
+    if (out->row == NULL || out->side == NULL)
         return fail_memory(err);
     for (int32_t i = 0; i < 2 * s->n; i++) {
         out->side[i] = s->side[i];
         out->side[i].kernel_s = queueing_weight(q, &s->side[i], s->row[i / 2].workload[i % 2]);
+    }
+    for (int32_t k = 0; k < s->n; k++) {
+        out->row[k] = s->row[k];
+        out->row[k].slowdown *= OVER_PHYSICS / queueing_slowdown(q, s, k);
     }
     return ST_OK;
 }
@@ -206,14 +214,14 @@ enum status score_run(struct score_fold *out, const struct samples *s, const str
     enum status status = ST_OK;
     struct queueing q = {0};
     struct iac_model m = {0};
-    struct samples weighted = {0};
+    struct samples beside = {0};
     const struct samples *in = s;
     int32_t *learn = NULL, n_learn = 0;
     TRY_OUT(split(s, p, fold, out, &learn, &n_learn, err));
-    if (wants_weights(model)) {
-        TRY_OUT(queueing_fit(&q, s, learn, n_learn, RIDGE, err));
-        TRY_OUT(weigh(&weighted, s, &q, err));
-        in = &weighted;
+    if (wants_physics(model)) {
+        TRY_OUT(queueing_fit(&q, s, learn, n_learn, &o->queueing, err));
+        TRY_OUT(beside_physics(&beside, s, &q, err));
+        in = &beside;
     }
     if (model == SCORE_QUEUEING) {
         for (int32_t i = 0; i < out->n; i++)
@@ -221,10 +229,15 @@ enum status score_run(struct score_fold *out, const struct samples *s, const str
     } else {
         TRY_OUT(train_model(&m, in, learn, n_learn, fold, model, o, err));
         TRY_OUT(ask(out, &m, in, err));
+        for (int32_t i = 0; wants_physics(model) && i < out->n; i++) {
+            double over = out->slowdown[i] / OVER_PHYSICS;
+            out->slowdown[i] = fmax(1, over * queueing_slowdown(&q, s, out->row[i]));
+        }
     }
 out:
     free(learn);
-    free(weighted.side);
+    free(beside.row);
+    free(beside.side);
     queueing_free(&q);
     iac_model_free(&m);
     return status;
@@ -255,6 +268,7 @@ void score_add(struct score *score, const struct samples *s, const struct score_
         add(&score->slow[N_PAIR_KINDS], label, predicted);
         add(&score->kept[kind], 1 / label, 1 / predicted);
         add(&score->kept[N_PAIR_KINDS], 1 / label, 1 / predicted);
+        add(&score->raw, 1 / s->row[f->row[i]].measured, 1 / predicted);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef COLOSIM_CALIB_SCORE_H
 #define COLOSIM_CALIB_SCORE_H
 
+#include "calib/queueing.h"
 #include "calib/train.h"
 
 /* What is left out together. */
@@ -28,16 +29,16 @@ enum status score_plan_init(struct score_plan *p, const struct samples *s, enum 
                             int32_t n_folds, uint64_t seed, struct error *err) MUST_USE;
 void score_plan_free(struct score_plan *p);
 
-/* The predictors. Inputs beyond the paper's 36: step times; or besides, in place of kernel lengths,
- * the jobs' weights of the queueing fit to the same rows, which need jobs with names of their own.
- */
+/* The predictors. Inputs beyond the paper's 36: with STEPS, step times. With PHYSICS, besides, in
+ * place of kernel lengths, the jobs' weights of the queueing fit to the same rows, and what is
+ * learned is how far S is off that fit; this needs jobs with names of their own. */
 enum score_model {
     SCORE_DNN,
     SCORE_DNN_STEPS,
-    SCORE_DNN_WEIGHTS,
+    SCORE_DNN_PHYSICS,
     SCORE_GBDT,
     SCORE_GBDT_STEPS,
-    SCORE_GBDT_WEIGHTS,
+    SCORE_GBDT_PHYSICS,
     SCORE_LINEAR,
     SCORE_QUEUEING,
     N_SCORE_MODELS
@@ -48,6 +49,7 @@ bool score_model_applies(enum score_model model, const struct samples *s);
 
 struct score_options {
     struct train_options train;
+    struct queueing_options queueing;
     int32_t n_nets;
     uint64_t seed;
 };
@@ -71,6 +73,7 @@ struct score {
         double error;             /* sum of |predicted / label - 1| */
         double sum, square, rest; /* of labels, their squares, squared differences */
     } slow[N_PAIR_KINDS + 1], kept[N_PAIR_KINDS + 1]; /* of S and of 1 / S; the last: all */
+    struct score_sums raw; /* of retained rates as they were measured, above 1 as well */
 };
 void score_add(struct score *score, const struct samples *s, const struct score_fold *f);
 /* Mean absolute percentage error, and coefficient of determination; NAN of no rows. */

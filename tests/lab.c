@@ -94,7 +94,9 @@ static void bind_catalog(struct lab *l)
         cr_assert_eq(profiles_init(&l->profiles, &l->workloads, &err), ST_OK);
     }
     contention_free(&l->contention);
-    cr_assert_eq(contention_init(&l->contention, &l->profiles, l->set, l->mps, &err), ST_OK);
+    cr_assert_eq(
+        contention_init(&l->contention, &l->profiles, &contention_sets[l->set], l->mps, &err),
+        ST_OK);
     rst_free(&l->rst);
     cr_assert_eq(rst_init(&l->rst, &l->profiles, &l->jobs, &l->cluster, l->submitted, &err), ST_OK,
                  "%s", err.text);

@@ -81,7 +81,7 @@ static void open_jobs(struct catalog *c, const double (*u)[N_CONTENDED], int n)
 
 static void open_set(struct contention *t, const struct catalog *c, enum contention_set set)
 {
-    cr_assert_eq(contention_init(t, &c->p, set, 1, NULL), ST_OK);
+    cr_assert_eq(contention_init(t, &c->p, &contention_sets[set], 1, NULL), ST_OK);
 }
 
 Test(contention, a_pair_by_hand)

@@ -27,7 +27,8 @@ static void measure(struct lab *l)
 {
     struct error err = {""};
     cr_assert_eq(profiles_init(&l->p, &l->w, &err), ST_OK, "%s", err.text);
-    cr_assert_eq(contention_init(&l->physics, &l->p, SET_H200, 1, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(contention_init(&l->physics, &l->p, &contention_sets[SET_H200], 1, &err), ST_OK,
+                 "%s", err.text);
 }
 
 static void close_lab(struct lab *l)

@@ -185,7 +185,7 @@ Test(model_file, the_default_predictor_comes_within_a_few_percent_of_the_physics
     cr_assert_eq(iac_reader_init(&reader, &m, &err), ST_OK);
     cr_assert_eq(catalog_read("table2", &w, &err), ST_OK, "%s", err.text);
     cr_assert_eq(profiles_init(&p, &w, &err), ST_OK);
-    cr_assert_eq(contention_init(&physics, &p, SET_H200, 1, &err), ST_OK);
+    cr_assert_eq(contention_init(&physics, &p, &contention_sets[SET_H200], 1, &err), ST_OK);
     cr_assert_eq(sides_of_profiles(&p, &side, &err), ST_OK);
     for (int32_t card = 0; card < N_CARDS; card++) {
         double off = 0;

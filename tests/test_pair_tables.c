@@ -26,33 +26,6 @@ static struct table table_of(const char *text)
     SOLO_HEAD "net-b64-amp-ck,64,3001.5,50,3200,40,20,10,30\n"                                     \
               "llm-decode-b4-c2048,4,2890,200,800,25,5,2.5,20\n"
 
-Test(pair_tables, jobs_alone_are_known_by_their_numbers_and_their_names)
-{
-    struct table t = table_of(SOLO);
-    struct solo_jobs jobs = {0};
-    struct error err = {""};
-    cr_assert_eq(solo_jobs_of_table(&jobs, &t, 1000, &err), ST_OK, "%s", err.text);
-    cr_assert_eq(jobs.names.n, 2);
-    const struct iac_side *net = &jobs.side[0], *llm = &jobs.side[1];
-    cr_assert_eq(net->kind, KIND_TRAIN);
-    cr_assert_float_eq(net->sm, .4, 1e-12);
-    cr_assert_float_eq(net->occ, .2, 1e-12);
-    cr_assert_float_eq(net->tensor, .1, 1e-12);
-    cr_assert_float_eq(net->dram, .3, 1e-12);
-    cr_assert_float_eq(net->fb_mib, 3001.5, 0);
-    cr_assert_float_eq(net->card_mib, 1000, 0);
-    cr_assert_float_eq(net->rate, 3200, 0);
-    cr_assert_float_eq(net->step_s, .02, 1e-12);
-    cr_assert_float_eq(net->bs, 64, 0);
-    cr_assert_float_eq(net->amp + net->ck, 2, 0);
-    cr_assert_eq(llm->kind, KIND_INFER);
-    cr_assert_float_eq(llm->isl, 1536, 0);
-    cr_assert_float_eq(llm->osl, 512, 0);
-    cr_assert_float_eq(llm->amp + llm->ck, 0, 0);
-    solo_jobs_free(&jobs);
-    table_free(&t);
-}
-
 Test(pair_tables, two_jobs_together_are_two_rows_and_only_repetition_0_counts)
 {
     struct table solo = table_of(SOLO),
@@ -83,26 +56,6 @@ Test(pair_tables, two_jobs_together_are_two_rows_and_only_repetition_0_counts)
     solo_jobs_free(&jobs);
     table_free(&solo);
     table_free(&pairs);
-}
-
-Test(pair_tables, a_catalogs_workloads_are_jobs_too)
-{
-    struct workloads w;
-    struct profiles p;
-    struct solo_jobs jobs = {0};
-    struct error err = {""};
-    cr_assert_eq(catalog_read("h200", &w, &err), ST_OK, "%s", err.text);
-    cr_assert_eq(profiles_init(&p, &w, &err), ST_OK);
-    cr_assert_eq(solo_jobs_of_profiles(&jobs, &p, card_find("h200"), &err), ST_OK);
-    cr_assert_eq(jobs.names.n, 23);
-    int32_t id = names_find(&jobs.names, "resnet50-b64-amp", 16);
-    cr_assert(id >= 0);
-    cr_assert_float_eq(jobs.side[id].sm, .4935, 1e-9);
-    cr_assert_float_eq(jobs.side[id].bs, 64, 0);
-    cr_assert_float_eq(jobs.side[id].rate, 3031.9783, 1e-6);
-    solo_jobs_free(&jobs);
-    profiles_free(&p);
-    workloads_free(&w);
 }
 
 Test(pair_tables, what_is_wrong_is_named)
@@ -171,4 +124,67 @@ Test(pair_tables, features_computed_here_are_those_in_the_columns_of_the_publish
     }
     samples_free(&s);
     table_free(&t);
+}
+
+Test(pair_tables, tables_of_others_are_read_in_their_own_spelling)
+{
+    static const struct {
+        const char *text, *name[2];
+        double slowdown[2], step_s;
+        int n_rows, n_dropped;
+    } cases[] = {
+        /* Gavel: steps/s alone and together; 0 did not run */
+        {"gpu,job1,job2,solo1_steps_s,solo2_steps_s,colo1_steps_s,colo2_steps_s\n"
+         "p100,A (batch size 16),B,4,10,2,8\np100,A (batch size 16),C,4,10,0,0\n",
+         {"A (batch size 16)", "B"},
+         {2, 1.25},
+         .25,
+         2,
+         1},
+        /* Lucid: retained rates, above 1 as well */
+        {",model1,dataset1,batchsize1,amp1,speed1,model2,dataset2,batchsize2,amp2,speed2\n"
+         "0,M,Img,32,1,0.8,R,C-10,64,0,1.25\n",
+         {"M-Img-b32-amp", "R-C-10-b64"},
+         {1.25, .8},
+         0,
+         2,
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t = table_of(cases[i].text);
+        struct solo_jobs jobs = {0};
+        struct samples s = {0};
+        struct error err = {""};
+        cr_assert(pair_table_is_jobs(&t) && pair_table_is_bare(&t));
+        cr_assert_eq(pair_table_jobs(&s, &t, &jobs, &err), ST_OK, "%s", err.text);
+        cr_assert_eq(s.n, cases[i].n_rows);
+        cr_assert_eq(s.n_dropped, cases[i].n_dropped);
+        for (int k = 0; k < 2; k++) {
+            cr_assert_str_eq(names_text(&s.workloads, s.row[k].workload[0]), cases[i].name[k]);
+            cr_assert_float_eq(s.row[k].measured, cases[i].slowdown[k], 1e-12);
+            cr_assert_float_eq(s.row[k].slowdown, fmax(1, cases[i].slowdown[k]), 1e-12);
+        }
+        cr_assert_float_eq(s.side[0].step_s, cases[i].step_s, 1e-12);
+        samples_free(&s);
+        table_free(&t);
+    }
+}
+
+Test(pair_tables, iteration_times_alone_and_together_make_slowdowns)
+{
+    struct table solo = table_of("model,iter_ms\nx,100.0\ny,50.0\n"),
+                 pairs = table_of("model_a,model_b,iter_ms_a,iter_ms_b\nx,y,125.0,100.0\n");
+    struct solo_jobs jobs = {0};
+    struct samples s = {0};
+    struct error err = {""};
+    cr_assert_eq(solo_jobs_of_table(&jobs, &solo, 1000, &err), ST_OK, "%s", err.text);
+    cr_assert(pair_table_is_jobs(&pairs));
+    cr_assert_not(pair_table_is_bare(&pairs));
+    cr_assert_eq(pair_table_jobs(&s, &pairs, &jobs, &err), ST_OK, "%s", err.text);
+    cr_assert_float_eq(s.row[0].slowdown, 1.25, 1e-12);
+    cr_assert_float_eq(s.row[1].slowdown, 2, 1e-12);
+    samples_free(&s);
+    solo_jobs_free(&jobs);
+    table_free(&solo);
+    table_free(&pairs);
 }

@@ -17,7 +17,7 @@ static void add(struct samples *s, const struct iac_side *a, const struct iac_si
     int32_t wl_a = names_add(&s->workloads, name_a, strlen(name_a));
     int32_t wl_b = names_add(&s->workloads, name_b, strlen(name_b));
     cr_assert_eq(
-        samples_add(s, a, b, (struct pair_row){slowdown, 0, experiment, {wl_a, wl_b}}, &err),
+        samples_add(s, a, b, (struct pair_row){slowdown, 0, experiment, {wl_a, wl_b}, 0}, &err),
         ST_OK);
 }
 

@@ -28,7 +28,7 @@ static struct samples made(int n)
                 struct iac_side side[2] = {
                     {.sm = (i + 1.) / n, .card_mib = 1, .kind = i % 2 ? KIND_TRAIN : KIND_INFER},
                     {.sm = (j + 1.) / n, .card_mib = 1, .kind = j % 2 ? KIND_TRAIN : KIND_INFER}};
-                struct pair_row row = {1 + (j + 1.) / (i + 1), 0, s.n_experiments - k, {i, j}};
+                struct pair_row row = {1 + (j + 1.) / (i + 1), 0, s.n_experiments - k, {i, j}, 0};
                 cr_assert_eq(samples_add(&s, &side[0], &side[1], row, &err), ST_OK);
             }
     return s;
@@ -36,7 +36,7 @@ static struct samples made(int n)
 
 static struct score_fold linear_fold(const struct samples *s, const struct score_plan *p, int32_t f)
 {
-    struct score_options o = {train_defaults(), 1, 1};
+    struct score_options o = {train_defaults(), queueing_defaults(), 1, 1};
     struct score_fold fold;
     struct error err = {""};
     cr_assert_eq(score_run(&fold, s, p, f, SCORE_LINEAR, &o, &err), ST_OK, "%s", err.text);
@@ -118,13 +118,15 @@ Test(score, errors_are_those_worked_out_by_hand)
     double predicted[] = {1.1, 2, 2.4};
     struct score score = {0};
     for (int i = 0; i < 3; i++)
-        s.row[i].slowdown = 1 + i;
+        s.row[i].slowdown = s.row[i].measured = 1 + i;
+    s.row[0].measured = .8; /* kept 1.25 of its rate, predicted 1 / 1.1 */
     score_add(&score, &s, &(struct score_fold){3, row, predicted});
     const struct score_sums *all = &score.slow[N_PAIR_KINDS], *kept = &score.kept[N_PAIR_KINDS];
     cr_assert_eq(all->n, 3);
     cr_assert_float_eq(score_mape_pct(all), 10, 1e-9);
     cr_assert_float_eq(score_r2(all), 1 - .37 / 2, 1e-9);
     cr_assert_float_eq(score_mape_pct(kept), (1 / 11. + 0 + .25) / 3 * 100, 1e-9);
+    cr_assert_float_eq(score_mape_pct(&score.raw), (1 - 1 / 1.1 / 1.25 + 0 + .25) / 3 * 100, 1e-9);
     int n = 0;
     for (int kind = 0; kind < N_PAIR_KINDS; kind++)
         n += score.slow[kind].n;
@@ -151,19 +153,21 @@ Test(score, models_apply_where_what_they_need_is_there)
     cr_assert(score_model_applies(SCORE_LINEAR, &s));
     cr_assert_eq(score_model_applies(SCORE_GBDT, &s), gbdt_built());
     cr_assert_not(score_model_applies(SCORE_DNN_STEPS, &s), "no step times");
-    cr_assert_not(score_model_applies(SCORE_QUEUEING, &s));
-    s.side[0].step_s = 1;
+    cr_assert_not(score_model_applies(SCORE_DNN_PHYSICS, &s));
     cr_assert(score_model_applies(SCORE_QUEUEING, &s));
+    s.side[0].step_s = 1;
+    cr_assert(score_model_applies(SCORE_DNN_PHYSICS, &s));
     s.named_jobs = false;
     cr_assert(score_model_applies(SCORE_DNN_STEPS, &s));
-    cr_assert_not(score_model_applies(SCORE_QUEUEING, &s), "no weights without names");
+    cr_assert_not(score_model_applies(SCORE_DNN_PHYSICS, &s), "no weights without names");
+    cr_assert(score_model_applies(SCORE_QUEUEING, &s), "then all weigh alike");
     samples_free(&s);
 }
 
 /* One network, five folds by experiment; the CPU time is part of what is promised. */
 static struct score score_all(const struct samples *s, enum score_model model, double *cpu_s)
 {
-    struct score_options o = {train_defaults(), 1, 1};
+    struct score_options o = {train_defaults(), queueing_defaults(), 1, 1};
     struct score_plan p;
     struct score score = {0};
     struct error err = {""};

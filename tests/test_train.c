@@ -33,7 +33,8 @@ static struct samples made(int n, double (*of)(const struct iac_side *, const st
         for (int i = 0; i < 2; i++)
             cr_assert_eq(
                 samples_add(&s, &side[i], &side[1 - i],
-                            (struct pair_row){exp(of(&side[i], &side[1 - i])), 0, e, {0, 0}}, &err),
+                            (struct pair_row){exp(of(&side[i], &side[1 - i])), 0, e, {0, 0}, 0},
+                            &err),
                 ST_OK);
     }
     gsl_rng_free(rng);

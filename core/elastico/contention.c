@@ -5,8 +5,6 @@
 
 /* ln w over ln(batch) away from what was measured: measured slopes are .1 to .2 (Gavel's pairs). */
 static const double BS_SLOPE = 0.1;
-/* ln w over ln(step time), on the H200's jobs (scripts/fit_contention). */
-static const double STEP_AT_1_S = 1.7831, STEP_SLOPE = 0.4082;
 /* ln w over ln(mean kernel length): probes give slopes from .70 (FMA) to 1.04 (spin); 50 us for
  * w = 1 is where the H200's language models lie at about ten kernels a layer (assumed). */
 static const double KERNEL_AT_W_1_S = 50e-6, KERNEL_SLOPE = 0.85;
@@ -56,14 +54,15 @@ static bool same(const struct anchor *a, const char *name, enum phase phase)
 /* ln w at a batch size between the anchors of a workload and phase: those with or without AMP as
  * asked where there are two such, else all. NAN where there are none. Linear in ln(batch), BS_SLOPE
  * outside. */
-static double anchored(const char *name, double bs, bool amp, enum phase phase)
+static double anchored(const struct set_numbers *set, const char *name, double bs, bool amp,
+                       enum phase phase)
 {
     const struct anchor *below = NULL, *above = NULL;
     int n_alike = 0;
-    for (int i = 0; i < N_ANCHORS; i++)
-        n_alike += anchors[i].amp == amp && same(&anchors[i], name, phase);
-    for (int i = 0; i < N_ANCHORS; i++) {
-        const struct anchor *a = &anchors[i];
+    for (int i = 0; i < set->n_anchors; i++)
+        n_alike += set->anchor[i].amp == amp && same(&set->anchor[i], name, phase);
+    for (int i = 0; i < set->n_anchors; i++) {
+        const struct anchor *a = &set->anchor[i];
         if (!same(a, name, phase) || (n_alike >= 2 && a->amp != amp))
             continue;
         if (a->bs <= bs && (below == NULL || a->bs > below->bs))
@@ -85,20 +84,22 @@ struct anchored {
     double whole, decode, prefill;
 };
 
-static struct anchored anchored_config(const struct profiles *p, int32_t config)
+static struct anchored anchored_config(const struct set_numbers *set, const struct profiles *p,
+                                       int32_t config)
 {
     const char *name = names_text(&p->w->names, p->w->workload[config]);
     const double *value = p->w->value[config];
     double bs = value[KNOB_BS];
-    for (int i = 0; i < N_ANCHORS; i++)
-        if (strcmp(anchors[i].job, name) == 0)
-            return (struct anchored){anchors[i].log_w, NAN, NAN};
-    return (struct anchored){anchored(name, bs, value[KNOB_AMP] > 0, PHASE_ALL),
-                             anchored(name, bs, false, PHASE_DECODE),
-                             anchored(name, bs, false, PHASE_PREFILL)};
+    for (int i = 0; i < set->n_anchors; i++)
+        if (strcmp(set->anchor[i].job, name) == 0)
+            return (struct anchored){set->anchor[i].log_w, NAN, NAN};
+    return (struct anchored){anchored(set, name, bs, value[KNOB_AMP] > 0, PHASE_ALL),
+                             anchored(set, name, bs, false, PHASE_DECODE),
+                             anchored(set, name, bs, false, PHASE_PREFILL)};
 }
 
-static double h200_weight(const struct profiles *p, int32_t row, const struct anchored *a)
+static double line_weight(const struct set_numbers *set, const struct profiles *p, int32_t row,
+                          const struct anchored *a)
 {
     double log_w = a->whole, f = p->prefill_frac[row];
     if (isnan(log_w) && !isnan(a->decode)) /* who comes meets each phase for its part of the time */
@@ -106,7 +107,7 @@ static double h200_weight(const struct profiles *p, int32_t row, const struct an
     if (isnan(log_w))
         log_w = KERNEL_SLOPE * log(p->m.kernel_s[row] / KERNEL_AT_W_1_S);
     if (isnan(log_w))
-        log_w = STEP_AT_1_S + STEP_SLOPE * log(p->m.step_s[row]);
+        log_w = set->step_at_1_s + set->step_slope * log(p->m.step_s[row]);
     return isfinite(log_w) ? exp(log_w) : 1;
 }
 
@@ -135,10 +136,10 @@ static double shifted(double u, double delta)
     return up / (1 - u + up);
 }
 
-enum status contention_init(struct contention *c, const struct profiles *p, enum contention_set set,
-                            double m, struct error *err)
+enum status contention_init(struct contention *c, const struct profiles *p,
+                            const struct set_numbers *numbers, double m, struct error *err)
 {
-    const struct set_numbers *numbers = &contention_sets[set];
+    bool lines = isfinite(numbers->step_slope);
     const double *metric[N_CONTENDED] = {p->m.sm, p->m.tensor, p->m.dram, p->m.host};
     size_t n = (size_t)N_CARDS * (size_t)p->n_configs;
     *c = (struct contention){.kappa = numbers->kappa, .m = m};
@@ -151,14 +152,14 @@ enum status contention_init(struct contention *c, const struct profiles *p, enum
         const struct set_entry *entry =
             entry_of(numbers, names_text(&p->w->names, p->w->workload[config]));
         struct anchored by_anchor = {NAN, NAN, NAN};
-        if (set == SET_H200)
-            by_anchor = anchored_config(p, config);
+        if (lines)
+            by_anchor = anchored_config(numbers, p, config);
         for (int32_t card = 0; card < N_CARDS; card++) {
             int32_t row = profile_row(p, config, card);
             for (int r = 0; r < N_CONTENDED; r++)
                 c->u[row][r] = shifted(metric[r][row], entry == NULL ? 0 : entry->delta[r]);
-            c->weight[row] = set == SET_H200 ? h200_weight(p, row, &by_anchor)
-                                             : shifted_weight(p, config, entry);
+            c->weight[row] =
+                lines ? line_weight(numbers, p, row, &by_anchor) : shifted_weight(p, config, entry);
         }
     }
     return ST_OK;

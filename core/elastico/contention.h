@@ -20,9 +20,11 @@ struct contention {
     struct arena arena;       /* owns it all */
 };
 
-/* The caller frees in any case. Cost O(cards x configurations). */
-enum status contention_init(struct contention *c, const struct profiles *p, enum contention_set set,
-                            double m, struct error *err) MUST_USE;
+/* numbers: of contention_sets, or of a file (physics_file.h); not kept. The caller frees in any
+ * case. Cost O(cards x configurations). */
+enum status contention_init(struct contention *c, const struct profiles *p,
+                            const struct set_numbers *numbers, double m,
+                            struct error *err) MUST_USE;
 void contention_free(struct contention *c);
 
 /* The Frank copula of u and v in 0..1, kappa finite; within 1e-11 of exact. */

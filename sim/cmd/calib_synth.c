@@ -59,7 +59,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SET:
         return option_setting(
-            state, &(struct param_group){"experiments", experiment_params, &s->options}, arg);
+            state, &(struct param_group){"experiments", experiment_params, &s->options}, 1, arg);
     case 'o': s->output = arg; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is one argument too many", arg); return 0;
     case ARGP_KEY_END:
@@ -100,7 +100,7 @@ static enum status make(const struct synth *s, struct samples *samples, struct e
     struct contention physics = {0};
     TRY_OUT(catalog_read(s->catalog, &workloads, err));
     TRY_OUT(profiles_init(&profiles, &workloads, err));
-    TRY_OUT(contention_init(&physics, &profiles, (enum contention_set)s->options.physics, 1, err));
+    TRY_OUT(contention_init(&physics, &profiles, &contention_sets[s->options.physics], 1, err));
     TRY_OUT(experiments_make(samples, &profiles, &physics, &s->options, err));
 out:
     contention_free(&physics);

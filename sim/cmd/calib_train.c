@@ -203,8 +203,7 @@ static enum status prepare(struct training *t, struct error *err)
         all[k] = k;
     t->model.n_nets = t->model.form == IAC_DNN ? t->measured.n_nets : 0;
     t->n_pieces = t->model.form == IAC_DNN ? t->measured.n_nets : 1;
-    t->options =
-        (struct score_options){t->measured.train, t->measured.n_nets, (uint64_t)t->measured.seed};
+    t->options = measured_options(&t->measured);
     TRY_OUT(train_maps(&t->model, &t->samples, all, t->samples.n, err));
     TRY_OUT(train_set_init(&t->set, &t->model, &t->samples, all, t->samples.n, err));
     if (t->n_folds > 0)

@@ -13,9 +13,12 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"fit", calib_fit,
+     "measured pairs, probes and profiles into the physics of sharing, with errors"},
     {"score", calib_score, "held-out errors of the interference predictors on measured pairs"},
     {"synth", calib_synth, "made-up co-location experiments, measured from the physics"},
     {"train", calib_train, "measured pairs into a predictor's model file"},
+    {"validate", calib_validate, "a day that a testbed ran, beside its replay"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -24,7 +24,7 @@ static const struct argp_option options_table[] = {
     {"seed", KEY_SETTING + 8, "N", 0, "of every random stream", 2},
     {"truth", KEY_SETTING + 10, "NAME", 0, "physics of sharing: none, table, contention, iac", 2},
     {"belief", KEY_SETTING + 13, "NAME", 0, "what the policy thinks of it: iac, oracle, table", 2},
-    {"model", KEY_SETTING + 14, "FILE", 0, "predictor for iac, from colosim calib train", 2},
+    {"model", KEY_SETTING + 14, "FILE", 0, "predictor for iac (colosim calib train) or physics of contention (calib fit)", 2},
     {"pairs", KEY_SETTING + 5, "FILE", 0, "measured pair speeds for --truth or --belief table", 2},
     {"catalog", KEY_SETTING + 12, "NAME|FILE", 0, "workloads: table2, h200, or a .json file", 2},
     {"set", KEY_SET, "KEY=VALUE", 0, "any setting (colosim describe settings); repeatable", 3},

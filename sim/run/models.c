@@ -92,6 +92,19 @@ static enum status belief_source(struct models *m, belief_fn *ask, void **contex
     return ST_OK;
 }
 
+/* The physics of a file, or of one of the sets. */
+static enum status open_contention(struct models *m, struct error *err)
+{
+    const struct set_numbers *numbers = &contention_sets[m->choice.set];
+    double overhead = m->choice.m;
+    if (m->of_physics) {
+        TRY(physics_load(&m->physics, m->choice.model, err));
+        numbers = &m->physics.numbers;
+        overhead *= m->physics.m;
+    }
+    return contention_init(&m->contention, &m->profiles, numbers, overhead, err);
+}
+
 static enum status open_predictor(struct models *m, struct error *err)
 {
     const struct model_choice *choice = &m->choice;
@@ -104,8 +117,9 @@ static enum status open_predictor(struct models *m, struct error *err)
         return ST_OK;
     TRY(sides_of_profiles(&m->profiles, &p->side, err));
     if (truth || choice->belief == BELIEF_IAC) {
-        TRY(choice->model != NULL ? model_load(&p->model, NULL, choice->model, err)
-                                  : model_default(&p->model, NULL, err));
+        TRY(choice->model != NULL && !m->of_physics
+                ? model_load(&p->model, NULL, choice->model, err)
+                : model_default(&p->model, NULL, err));
         TRY(iac_reader_init(&p->reader, &p->model, err));
     }
     if (truth)
@@ -137,12 +151,17 @@ enum status models_open(struct models *m, const struct model_choice *choice,
     if ((contention || choice->truth == TRUTH_IAC) && choice->catalog == NULL)
         return fail(err, ST_USAGE, "truth %s needs a catalog of workloads",
                     contention ? "contention" : "iac");
+    if (choice->model != NULL)
+        TRY(physics_is_file(choice->model, &m->of_physics, err));
+    if (m->of_physics && !contention)
+        return fail(err, ST_USAGE, "--model %s: only --truth contention asks a physics file",
+                    choice->model);
     if (choice->catalog == NULL || !any_workload(t) || !any_known_card(c))
         return ST_OK;
     TRY(catalog_read(choice->catalog, &m->workloads, err));
     TRY(profiles_init(&m->profiles, &m->workloads, err));
     if (contention)
-        TRY(contention_init(&m->contention, &m->profiles, choice->set, choice->m, err));
+        TRY(open_contention(m, err));
     TRY(open_predictor(m, err));
     m->bound = true;
     return models_bind(m, t, c, err);
@@ -152,6 +171,7 @@ void models_close(struct models *m)
 {
     close_predictor(&m->predictor);
     contention_free(&m->contention);
+    physics_free(&m->physics);
     rst_free(&m->rst);
     profiles_free(&m->profiles);
     workloads_free(&m->workloads);

@@ -4,6 +4,7 @@
 #define COLOSIM_MODELS_H
 
 #include "core/elastico/iac.h"
+#include "core/elastico/physics_file.h"
 #include "sim/run/rates.h"
 #include "traces/trace.h"
 
@@ -17,7 +18,7 @@ struct model_choice {
     double m, scale_exp;
     bool believes; /* the policy asks what sharing costs */
     enum belief_name belief;
-    const char *model; /* predictor's file; NULL: the embedded one */
+    const char *model; /* a file of the predictor or of the physics; NULL: the embedded ones */
     double error_frac; /* laid over the belief */
     uint64_t error_seed;
     const struct pairs *pairs; /* for truth and belief by table; NULL without */
@@ -28,6 +29,8 @@ struct models {
     struct workloads workloads;
     struct profiles profiles;
     struct rst rst;
+    struct physics physics; /* of the file, where it is one of physics */
+    bool of_physics;
     struct contention contention;
     struct predictor {         /* of truth or belief iac, and the belief */
         struct iac_side *side; /* (rows of profiles) */

@@ -37,8 +37,8 @@ const struct param run_params[] = {
     PARAM_REAL(struct run_settings, load, "1", 0, 0, 1e6,
                "stretch submissions so that the offered load is this; 0 leaves them"),
     PARAM_TEXT(struct run_settings, model, NULL,
-               "predictor of belief and truth iac, from colosim calib train; without one, the "
-               "embedded one"),
+               "a model file; of colosim calib train: the predictor of belief and truth iac; of "
+               "calib fit: the physics of truth contention; without one, the embedded ones"),
     PARAM_TEXT(struct run_settings, pairs, NULL,
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,

@@ -35,16 +35,26 @@ PHILLY = json.dumps([
           "detail": [{"gpus": ["g"] * (5 * i + 1)}]}]} for i in range(N_JOBS)], indent=1)
 PAI = "".join(f"p{i},worker,1,Terminated,{i},{i + 9},100,1,50,V100\n" for i in range(N_JOBS))
 
+SOLO = "job,samples_per_s,steps_per_s,peak_alloc_mib,sm,occ,tensor,dram\n" + "".join(
+    f"s{i}-b8,{80 + 8 * i},{10 + i},1000,{20 + 9 * i},10,{5 * i},{30 - i}\n" for i in range(6))
+PAIRS = "job_a,job_b,retain_a,retain_b\n" + "".join(
+    f"s{i}-b8,s{j}-b8,{.9 - .05 * i},{.9 - .04 * j}\n" for i in range(6) for j in range(i + 1))
+RECORD = "job,start_s,end_s\n" + "".join(f"w{i},{i % 5 + 1},{50 + i}\n" for i in range(N_JOBS))
+PHYSICS = json.dumps({
+    "format": "colosim physics", "version": 1,
+    "alpha": {r: {"value": .5} for r in ("sm", "tensor", "dram", "host")}, "kappa": {"value": 0},
+    "m": {"value": 1}, "log_w_of_step": {"at_1_s": {"value": 1}, "slope": {"value": .4}},
+    "jobs": [{"job": "PPO", "log_w": {"value": .1}, "workloads": "", "phase": "all"}]}, indent=1)
+FILES = {"t.csv": TRACE, "pai.csv": PAI, "queues.csv": QUEUES, "work.csv": WORK, "log": PHILLY,
+         "solo.csv": SOLO, "pairs.csv": PAIRS, "record.csv": RECORD, "physics.json": PHYSICS,
+         "conf.json": '{"seed": 3, "share": {"max_jobs": 1}}'}
+
 
 class Lab:
     def __init__(self, program, preload, folder):
         self.program, self.preload, self.folder = program, preload, pathlib.Path(folder)
-        (self.folder / "t.csv").write_text(TRACE)
-        (self.folder / "pai.csv").write_text(PAI)
-        (self.folder / "queues.csv").write_text(QUEUES)
-        (self.folder / "work.csv").write_text(WORK)
-        (self.folder / "log").write_text(PHILLY)
-        (self.folder / "conf.json").write_text('{"seed": 3, "share": {"max_jobs": 1}}')
+        for name, text in FILES.items():
+            (self.folder / name).write_text(text)
 
     def run(self, args, folder=None, **env):
         env = {name: str(value) for name, value in env.items()}
@@ -55,15 +65,15 @@ class Lab:
     def faults(self, args, whole, n, all_later):
         """What is wrong with the command when its n-th allocation fails; [] if nothing."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            for name in ("t.csv", "pai.csv", "queues.csv", "work.csv", "log", "conf.json",
-                         "base.db", "base.json"):
+            for name in (*FILES, "base.db", "base.json"):
                 if (self.folder / name).exists():
                     shutil.copy(self.folder / name, folder)
             more = {"FAIL_ALL": 1} if all_later else {}
             done = self.run(args, folder, FAIL_NTH=n, **more)
             at = f"n = {n}{' and all later' if all_later else ''}: "
             said = f"exit {done.returncode}, {done.stderr.decode(errors='replace')[-300:]!r}"
-            codes = (0, 4, 2, 3) if "--config" in args or "--baseline" in args else (0, 4)
+            json_read = {"--config", "--baseline", "--model"} & set(args)
+            codes = (0, 4, 2, 3) if json_read else (0, 4)
             if done.returncode not in codes:
                 return [at + said]
             if done.returncode != 0 and not done.stderr.strip():
@@ -110,6 +120,13 @@ COMMANDS = {
     "philly": ["trace", "convert", "--trace", "log", "--set", "trace.assign=on", "-o", "-"],
     "contention": ["run", "--trace", "work.csv", "--cluster", "1x2:a100-40g", "--policy",
                    "fifo-skip", "--truth", "contention", "--set", "share.max_jobs=2", "--quiet"],
+    "contention of a file": ["run", "--trace", "work.csv", "--cluster", "1x2:a100-40g", "--policy",
+                             "fifo-skip", "--truth", "contention", "--model", "physics.json",
+                             "--set", "share.max_jobs=2", "--quiet"],
+    "calib fit": ["calib", "fit", "--pairs", "pairs.csv", "--solo", "solo.csv", "--profiles",
+                  "solo.csv", "--repeats", "1", "--date", "x", "-o", "-", "--quiet"],
+    "calib validate": ["calib", "validate", "--trace", "work.csv", "--cluster", "1x2:a100-40g",
+                       "--policy", "fifo-skip", "--recorded", "record.csv", "--quiet"],
     "workloads": ["describe", "workloads", "BERT"],
     "trace info": ["trace", "info", "--trace", "pai.csv"],
     "trace convert": ["trace", "convert", "--trace", "pai.csv", "-o", "-"],

@@ -81,7 +81,7 @@ def case_h200(lab, tap):
             return
         os.symlink(SHARED / "data/h200" / name, lab.path(name))
     done = lab.run("calib", "score", "--pairs", "job_pairs.csv", "--solo", "job_solo.csv", "--json",
-                   "--model", "linear,queueing,dnn+weights", *QUICK)
+                   "--model", "linear,queueing,dnn+physics", *QUICK)
     tap.equal("exit code", done.code, 0)
     said = json.loads(done.out)
     tap.equal("552 values", said["models"]["queueing"]["all"]["rows"], 552)
@@ -149,7 +149,7 @@ def case_wrong(lab, tap):
             (["score", "--pairs", jobs], 2, "--solo or --catalog"),
             (["score", "--pairs", bad], 3, "bad.csv: there is no column 'sm_i'"),
             (["score", "--pairs", pairs, "--model", "svm"], 2, "'svm' is no predictor"),
-            (["score", "--pairs", pairs, "--model", "queueing"], 2, "lack what it needs"),
+            (["score", "--pairs", pairs, "--model", "dnn+physics"], 2, "lack what it needs"),
             (["score", "--pairs", pairs, "--by", "luck"], 2, "--by luck"),
             (["score", "--pairs", pairs, "--folds", "1"], 2, "--folds 1"),
             (["score", "--pairs", pairs, "--set", "train.epoch=3"], 2, "train.epoch"),
