@@ -37,6 +37,7 @@ const char schema_sql[] =
     " node INTEGER NOT NULL, name, gpu_type, gpu REAL, PRIMARY KEY(run, node)) WITHOUT ROWID;"
     "CREATE TABLE sample(" OF_RUN
     " start_us INTEGER NOT NULL, gpu_held REAL, jobs_waiting REAL, jobs_running REAL,"
+    " sm_busy REAL,"
     " PRIMARY KEY(run, start_us)) WITHOUT ROWID;"
     "CREATE TABLE span(" OF_RUN
     " id INTEGER NOT NULL, job INTEGER NOT NULL, task INTEGER NOT NULL, task_name,"
