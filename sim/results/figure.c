@@ -1,7 +1,6 @@
-#include "sim/results/figures.h"
+#include "sim/results/figure.h"
 
 #include "core/base/units.h"
-#include "sim/results/palette.h"
 #include "sim/results/quantile.h"
 #include "sim/run/metrics.h"
 
@@ -15,20 +14,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-const struct figure *const figures[] = {
-#define X(name_) &figure_##name_,
-    FIGURES(X) NULL
-#undef X
-};
-
-const struct figure *figure_find(const char *name)
-{
-    for (int i = 0; figures[i] != NULL; i++)
-        if (strcmp(figures[i]->name, name) == 0)
-            return figures[i];
-    return NULL;
-}
 
 /* What was written to the data file. */
 struct series {
@@ -180,7 +165,7 @@ static void print_styles(FILE *to, const struct series *s)
     i++;
     PALETTE(X)
 #undef X
-    fputs("array fill[9] = [", to);
+    fprintf(to, "array fill[%d] = [", N_PALETTE);
 #define X(colour_, dash_, mark_) "'" colour_ "', "
     fputs(PALETTE(X) "]\n", to);
 #undef X

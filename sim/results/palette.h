@@ -16,5 +16,10 @@
     X("#8fb4e0", "'_-'", 8)                                                                        \
     X("#5b3a1e", "'--.'", 12)                                                                      \
     X("#000000", "solid", 2)
+enum {
+#define X(colour_, dash_, mark_) +1
+    N_PALETTE = 0 PALETTE(X)
+#undef X
+};
 
 #endif

@@ -97,9 +97,9 @@ enum status sampler_close(const struct sampler *s, struct run_log *out, struct e
         int64_t end_us =
             start_us + s->stretch_us < s->now_us ? start_us + s->stretch_us : s->now_us;
         double length_us = (double)(end_us - start_us);
-        out->sample[i] = (struct sample){start_us, s->sum[0][i] / length_us,
-                                         s->sum[1][i] / length_us, s->sum[2][i] / length_us,
-                                         s->sum[3][i] / length_us};
+        out->sample[i] =
+            (struct sample){start_us, s->sum[0][i] / length_us, s->sum[1][i] / length_us,
+                            s->sum[2][i] / length_us, s->sum[3][i] / length_us};
     }
     out->n_samples = n;
     out->sample_us = s->stretch_us;
