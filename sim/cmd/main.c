@@ -22,6 +22,7 @@ static const struct command {
     {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},
     {"ls", cmd_ls, "the runs in a results database"},
     {"plot", cmd_plot, "figures by gnuplot: SVG, PNG or PDF"},
+    {"report", cmd_report, "one HTML page: tables, figures, settings, jobs, Gantt"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
     {"show", cmd_show, "one stored run"},
     {"trace", cmd_trace, "info, show, convert, synth, sample, characterize"},

@@ -1,11 +1,14 @@
 """studies.py - what a study is read from: trace characterize, plot, report, the guard for CI."""
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import time
 import xml.etree.ElementTree
 
+import browser
 from lab import native, number, pai_row
 
 
@@ -177,3 +180,130 @@ def case_plot_usage(lab, tap):
         tap.ok(f"{' '.join(args[-2:])}: exit 2, and why", done.code == 2 and word in done.err,
                done.shown())
     tap.ok("nothing was written", not [name for name in os.listdir(lab.folder) if "svg" in name])
+
+
+def data_of(path):
+    """The page's data, and the page without it."""
+    text = open(path, encoding="utf-8").read()
+    head, rest = text.split('<script type="application/json" id="data">')
+    data, tail = rest.split("</script>", 1)
+    return json.loads(data), head + tail
+
+
+def case_report(lab, tap):
+    """report"""
+    nasty = '</script><b x="1">&'
+    trace = lab.file("t.csv", native(("a", 0, 10, 1), ('"' + nasty.replace('"', '""') + '"', 0, 20, 1),
+                                     ("c", 5, 30, 0.5)))
+    db = lab.new_database()
+    for policy in ("fifo", "sjf"):
+        lab.run("run", "--trace", trace, "--cluster", "1x1:a100-40g", "--policy", policy, "--db", db,
+                "--label", policy)
+    out = lab.path("r.html")
+    done = lab.run("report", "--db", db, "-o", out)
+    tap.ok("exit 0, nothing said", done.code == 0 and not done.said, done.shown())
+    data, page = data_of(out)
+    tap.ok("nothing from outside", not re.search(r"""(src|href)=["'](?!#|data:)|url\(|@import""", page))
+    fifo = data["runs"][0]
+    tap.equal("the jobs of a run", fifo["jobs"]["name"], ["a", nasty, "c"])
+    tap.equal("their waits and times", (fifo["jobs"]["wait_s"], fifo["jobs"]["jct_s"]),
+              ([0, 10, 25], [10, 30, 55]))
+    tap.equal("a column without values is none", fifo["jobs"]["user"], None)
+    tap.equal("the bars", (fifo["spans"]["start_s"], fifo["spans"]["end_s"]),
+              ([0, 10, 30], [10, 30, 60]))
+    tap.equal("the metrics are those of the database",
+              [run["about"]["metrics"]["jct_p99_s"] for run in data["runs"]],
+              [row[0] for row in lab.query(db, "SELECT value FROM metric WHERE name = 'jct_p99_s'"
+                                               " ORDER BY run")])
+    settings = {row[0]: row[1:] for row in fifo["about"]["settings"]}
+    tap.equal("a setting, its unit, its default", settings["policy"][0::2], ["fifo", "easy-backfill"])
+    cdf = next(figure for figure in data["figures"] if figure["name"] == "jct-cdf")
+    tap.equal("a figure has a series a run", [series["name"] for series in cdf["series"]],
+              ["fifo", "sjf"])
+    tap.ok("without a figure that has no points",
+           "sm-util" not in {figure["name"] for figure in data["figures"]})
+    lab.run("report", "--db", db, "-o", lab.path("again.html"))
+    tap.ok("the same bytes again", open(out, "rb").read() == open(lab.path("again.html"), "rb").read())
+    lab.run("report", "--db", db, "--run", "sjf", "-o", out)
+    tap.equal("one run", [run["about"]["name"] for run in data_of(out)[0]["runs"]], ["sjf"])
+    for args, code, word in (((), 2, "which database"), (("--db", db), 2, "where to"),
+                             (("--db", db, "-o", "x", "--run", "z"), 2, "no run"),
+                             (("--db", lab.path("none.db"), "-o", "x"), 3, "none.db"),
+                             (("--db", db, "-o", "/nowhere/x"), 4, "/nowhere")):
+        done = lab.run("report", *args)
+        tap.ok(f"{' '.join(args[2:]) or 'nothing'}: exit {code}, and why",
+               done.code == code and word in done.err, done.shown())
+
+
+def case_large(lab, tap):
+    """report of 60,000 jobs"""
+    trace, db, out = lab.path("t.csv"), lab.new_database(), lab.path("r.html")
+    lab.run("trace", "synth", "--set", "jobs=60000", "--cluster", "64x8:a100-40g", "-o", trace)
+    lab.run("run", "--trace", trace, "--cluster", "64x8:a100-40g", "--policy", "fifo-skip", "--db", db)
+    done = lab.run("report", "--db", db, "-o", out)
+    size = os.path.getsize(out)
+    tap.ok("under 20 MB, with every job and bar", done.code == 0 and size < 20e6, f"{size} bytes")
+    data = data_of(out)[0]["runs"][0]
+    n_bars = lab.query(db, "SELECT count(*) FROM span")[0][0]
+    tap.equal("all are there", (len(data["jobs"]["job"]), len(data["spans"]["job"])), (60000, n_bars))
+    if browser.find_browser() is None:
+        tap.skip("in a browser", "no Chromium")
+        return
+    with browser.Browser(browser.find_browser()) as page:
+        page.open(out)
+        name = data["jobs"]["name"][40000]
+        tap.equal("it renders", (page.ask("document.querySelectorAll('#job-table tbody tr').length > 10"),
+                                 page.ask("document.querySelectorAll('#charts figure').length >= 4")),
+                  (True, True))
+        tap.ok("the Gantt has colour", page.ask(
+            "(() => { const c = document.getElementById('bars'); return new Set(c.getContext('2d')"
+            ".getImageData(0, 0, c.width, c.height).data).size > 8; })()"))
+        said = "document.getElementById('filter-said').textContent"
+        for words, n in ((name, 1), (f"name={name}", 1), ("kind=infer gpu>1", sum(
+                kind == "infer" and gpu > 1 for kind, gpu in zip(data["jobs"]["kind"], data["jobs"]["gpu"]))),
+                ("wait_s>0", sum(wait > 0 for wait in data["jobs"]["wait_s"])), ("", 60000)):
+            start = time.monotonic()
+            page.ask("(() => { const f = document.getElementById('filter'); f.value = " +
+                     json.dumps(words) + f"; {said.replace('textContent', 'textContent = ')}'';"
+                     " f.dispatchEvent(new Event('input')); })()")
+            while not page.ask(said) and time.monotonic() < start + 20:
+                time.sleep(0.02)
+            seconds = time.monotonic() - start
+            shown = page.ask(said)
+            tap.ok(f"filter '{words}': {n} jobs, in under 2 s",
+                   shown.startswith(f"{n:,} of 60,000 ") and seconds < 2, f"{shown}, {seconds:.2f} s")
+        page.ask("document.querySelector('th[data-column=jct_s]').click();"
+                 "document.querySelector('th[data-column=jct_s]').click()")
+        first = page.ask("document.querySelectorAll('#job-table tbody tr')[1].textContent")
+        longest = max(range(60000), key=lambda i: data["jobs"]["jct_s"][i])
+        tap.ok("sorted downwards the longest JCT is first", data["jobs"]["name"][longest] in first, first)
+        view = "JSON.stringify([bars.view.from, bars.view.to])"
+        before = json.loads(page.ask(view))
+        page.ask("document.getElementById('zoom-in').click()")
+        after = json.loads(page.ask(view))
+        tap.near("zooming in shows half the time", after[1] - after[0], (before[1] - before[0]) / 2, 1)
+        tap.equal("the console has nothing to complain of", page.problems(), [])
+        tap.equal("nothing was fetched", page.fetched(), [])
+
+
+def case_two_runs_in_a_browser(lab, tap):
+    """report, two runs in a browser"""
+    if browser.find_browser() is None:
+        tap.skip("in a browser", "no Chromium")
+        return
+    db, out = lab.new_database(), lab.path("r.html")
+    for policy in ("fifo", "sjf"):
+        lab.run("run", "--policy", policy, "--truth", "contention", "--db", db, "--label", policy)
+    lab.run("report", "--db", db, "-o", out)
+    with browser.Browser(browser.find_browser()) as page:
+        page.open(out)
+        tap.equal("both runs can be chosen", page.ask(
+            "[...document.querySelectorAll('#run-choice option')].map(o => o.textContent)"),
+            ["fifo", "sjf"])
+        page.ask("(() => { const c = document.getElementById('run-choice'); c.value = 'sjf';"
+                 " c.dispatchEvent(new Event('change')); })()")
+        tap.equal("the other's jobs are shown", page.ask("jobs.run.name"), "sjf")
+        tap.equal("its policy is a setting that differs", page.ask(
+            "[...document.querySelectorAll('#setting-table tr')].filter(r => r.textContent"
+            ".startsWith('policy'))[0].querySelectorAll('td.changed').length"), 2)
+        tap.equal("no problems", page.problems(), [])
