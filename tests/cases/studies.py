@@ -1,6 +1,7 @@
 """studies.py - what a study is read from: trace characterize, plot, report, the guard for CI."""
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -10,6 +11,12 @@ import xml.etree.ElementTree
 
 import browser
 from lab import native, number, pai_row
+from readme import as_shown, examples
+
+try:
+    import yaml
+except ImportError:  # not part of the standard library
+    yaml = None
 
 
 def case_characterize(lab, tap):
@@ -307,3 +314,50 @@ def case_two_runs_in_a_browser(lab, tap):
             "[...document.querySelectorAll('#setting-table tr')].filter(r => r.textContent"
             ".startsWith('policy'))[0].querySelectorAll('td.changed').length"), 2)
         tap.equal("no problems", page.problems(), [])
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def case_guard(lab, tap):
+    """the guard for CI"""
+    page = (ROOT / "docs" / "ci.md").read_text()
+    path = f"{ROOT}/scripts/examples:{os.path.dirname(lab.program)}:{os.environ['PATH']}"
+    for command, output in examples(page):
+        done = subprocess.run(["sh", "-c", command], cwd=lab.folder, capture_output=True, text=True,
+                              env={**os.environ, "PATH": path}, check=False)
+        tap.ok(command, as_shown(done.stdout, output), done)
+    left = sorted(os.listdir(lab.path("guard")))
+    tap.equal("the guard leaves", left, ["check.txt", "junit.xml", "report.html", "runs.db", "summary.txt"])
+    suite = xml.etree.ElementTree.parse(lab.path("junit.xml")).getroot()
+    cases = list(suite.iter("testcase"))
+    tap.ok("JUnit: a case a checked metric", len(cases) == 25 and any(
+        case.get("name") == "jct_mean_s" for case in cases), [case.attrib for case in cases])
+    guard = ["guard_jct", "none.json", "--trace", "trace.csv.gz", "--config", "config.json"]
+    done = subprocess.run(guard, cwd=lab.folder, capture_output=True, text=True,
+                          env={**os.environ, "PATH": path}, check=False)
+    tap.ok("without a baseline exit 3, and why", done.returncode == 3 and "none.json" in done.stderr,
+           done)
+    done = subprocess.run([*guard[:1], "baseline.json", *guard[2:], "--policy", "fifo"],
+                          cwd=lab.folder, capture_output=True, text=True,
+                          env={**os.environ, "PATH": path}, check=False)
+    tap.ok("a worse policy is exit 1, with the table", done.returncode == 1 and "WORSE" in done.stdout,
+           done)
+
+
+def case_ci_examples(lab, tap):
+    """the examples for CI"""
+    for name in ("github-actions.yml", "gitlab-ci.yml"):
+        text = (ROOT / "scripts" / "examples" / name).read_text()
+        named = set(re.findall(r"\bscripts/[\w./-]+", text))
+        tap.ok(f"{name}: the scripts it names are here",
+               "scripts/examples/guard_jct" in named and all((ROOT / path).is_file() for path in named),
+               named)
+        used = set(re.findall(r"^\s*(?:- )?(need|configure|build)\b", text, re.MULTILINE))
+        setup = (ROOT / "scripts" / "setup.sh").read_text()
+        tap.ok(f"{name}: so are the functions of setup.sh",
+               used and all(f"\n{word}() {{" in setup for word in used), used)
+        if yaml is None:
+            tap.skip(f"{name}: is YAML", "no yaml module")
+        else:
+            tap.ok(f"{name}: is YAML, one job", isinstance(yaml.safe_load(text), dict))
