@@ -67,7 +67,8 @@ static enum status write_json(struct chosen *c, struct error *err)
     for (size_t i = 0; i < c->n; i++)
         fprintf(to, "%s%lld", i > 0 ? "," : "", (long long)c->run[i]);
     fputc(']', to);
-    return fclose(to) == 0 ? ST_OK : fail_memory(err);
+    bool whole = ferror(to) == 0;
+    return fclose(to) == 0 && whole ? ST_OK : fail_memory(err);
 }
 
 enum status chosen_find(struct chosen *c, struct store *s, const char *const *word, size_t n_words,

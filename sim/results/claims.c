@@ -25,8 +25,10 @@ enum status claims_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, str
     return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK ? ST_OK : claims_fail(db, err);
 }
 
-enum status claims_insert(sqlite3_stmt *insert, struct error *err)
+enum status claims_insert(sqlite3_stmt *insert, int bound, struct error *err)
 {
+    if (bound != SQLITE_OK)
+        return fail_memory(err); /* the one way in which binding can fail */
     bool done = sqlite3_step(insert) == SQLITE_DONE;
     if (sqlite3_reset(insert) != SQLITE_OK || !done || sqlite3_clear_bindings(insert) != SQLITE_OK)
         return claims_fail(sqlite3_db_handle(insert), err);

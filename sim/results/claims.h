@@ -52,12 +52,12 @@ enum status claims_read(struct claims *c, const char *const *paths, int n_paths,
 enum status claims_print(const struct claims *c, bool json, FILE *to, struct error *err) MUST_USE;
 void claims_free(struct claims *c);
 
-/* For the loaders and the printing: runs statements; prepares one; and steps a filled-in INSERT and
- * clears it. */
-enum status claims_fail(sqlite3 *db, struct error *err); /* says what SQLite says */
+/* For the loaders and the printing: what SQLite says as a failure; statements run; one prepared; an
+ * INSERT whose values are bound stepped and cleared. bound: the codes of sqlite3_bind_* or-ed. */
+enum status claims_fail(sqlite3 *db, struct error *err);
 enum status claims_exec(sqlite3 *db, const char *sql, struct error *err) MUST_USE;
 enum status claims_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
                            struct error *err) MUST_USE;
-enum status claims_insert(sqlite3_stmt *insert, struct error *err) MUST_USE;
+enum status claims_insert(sqlite3_stmt *insert, int bound, struct error *err) MUST_USE;
 
 #endif

@@ -84,13 +84,13 @@ static enum status add_rows(sqlite3 *db, const char *sql, const struct genai_met
     enum status status = claims_prepare(db, sql, &insert, err);
     for (size_t i = 0; i < m->n && status == ST_OK; i++) {
         const struct genai_metric *r = &m->row[i];
-        sqlite3_bind_int64(insert, 1, r->time_us);
-        sqlite3_bind_double(insert, 2, r->value);
-        sqlite3_bind_int(insert, 3, r->container);
+        int bound = sqlite3_bind_int64(insert, 1, r->time_us) |
+                    sqlite3_bind_double(insert, 2, r->value) |
+                    sqlite3_bind_int(insert, 3, r->container);
         if (r->request_type >= 0)
-            sqlite3_bind_text(insert, 4, names_text(names, r->request_type),
-                              (int)names_length(names, r->request_type), SQLITE_STATIC);
-        status = claims_insert(insert, err);
+            bound |= sqlite3_bind_text(insert, 4, names_text(names, r->request_type),
+                                       (int)names_length(names, r->request_type), SQLITE_STATIC);
+        status = claims_insert(insert, bound, err);
     }
     sqlite3_finalize(insert);
     return status;

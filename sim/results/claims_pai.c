@@ -113,15 +113,14 @@ struct loader {
     unsigned parts;
 };
 
-static void bind_field(sqlite3_stmt *insert, int column, struct field f)
+static int bind_field(sqlite3_stmt *insert, int column, struct field f)
 {
-    sqlite3_bind_text(insert, column, f.text, (int)f.length, SQLITE_TRANSIENT);
+    return sqlite3_bind_text(insert, column, f.text, (int)f.length, SQLITE_TRANSIENT);
 }
 
-static void bind_id(sqlite3_stmt *insert, int column, int32_t id)
+static int bind_id(sqlite3_stmt *insert, int column, int32_t id)
 {
-    if (id >= 0)
-        sqlite3_bind_int(insert, column, id);
+    return id >= 0 ? sqlite3_bind_int(insert, column, id) : SQLITE_OK;
 }
 
 /* status -1: the table has none. */
@@ -131,35 +130,30 @@ static enum status add_task(struct loader *l, const struct job_row *row, struct 
     struct field name = {"", 0};
     if (row->task >= 0)
         name = (struct field){names_text(l->names, row->task), names_length(l->names, row->task)};
-    bind_field(l->task, 1, job);
-    bind_field(l->task, 2, name);
-    sqlite3_bind_int(l->task, 3, status < 0 || status == PAI_TERMINATED);
+    int bound = bind_field(l->task, 1, job) | bind_field(l->task, 2, name) |
+                sqlite3_bind_int(l->task, 3, status < 0 || status == PAI_TERMINATED) |
+                sqlite3_bind_int(l->task, 5, row->n_inst > 0 ? row->n_inst : 1);
     if (row->gpu_milli > 0) {
-        sqlite3_bind_double(l->task, 4, (double)row->gpu_milli / 1e3);
+        bound |= sqlite3_bind_double(l->task, 4, (double)row->gpu_milli / 1e3);
         l->parts |= PART_TASKS;
     }
-    sqlite3_bind_int(l->task, 5, row->n_inst > 0 ? row->n_inst : 1);
-    return claims_insert(l->task, err);
+    return claims_insert(l->task, bound, err);
 }
 
 static enum status add_job(struct loader *l, struct field job, struct field inst, int32_t user,
                            struct error *err)
 {
     l->parts |= user >= 0 ? PART_USERS : 0;
-    bind_field(l->job, 1, job);
-    bind_field(l->job, 2, inst);
-    bind_id(l->job, 3, user);
-    return claims_insert(l->job, err);
+    int bound = bind_field(l->job, 1, job) | bind_field(l->job, 2, inst) | bind_id(l->job, 3, user);
+    return claims_insert(l->job, bound, err);
 }
 
 static enum status add_tag(struct loader *l, struct field inst, int32_t user, int32_t group,
                            struct error *err)
 {
     l->parts |= (user >= 0 ? PART_USERS : 0) | (group >= 0 ? PART_GROUPS : 0);
-    bind_field(l->tag, 1, inst);
-    bind_id(l->tag, 2, user);
-    bind_id(l->tag, 3, group);
-    return claims_insert(l->tag, err);
+    int bound = bind_field(l->tag, 1, inst) | bind_id(l->tag, 2, user) | bind_id(l->tag, 3, group);
+    return claims_insert(l->tag, bound, err);
 }
 
 /* A row of the job samples is a task with its job's user and group. A row of several pods gives
@@ -177,13 +171,12 @@ static enum status add_sample(struct loader *l, struct pai_sample *r, struct err
 
 static enum status add_sensor(struct loader *l, const struct pai_sensor *r, struct error *err)
 {
-    bind_field(l->sensor, 1, r->job);
-    bind_field(l->sensor, 2, r->task);
+    int bound = bind_field(l->sensor, 1, r->job) | bind_field(l->sensor, 2, r->task);
     if (isfinite(r->gpu_util)) {
-        sqlite3_bind_double(l->sensor, 3, r->gpu_util);
+        bound |= sqlite3_bind_double(l->sensor, 3, r->gpu_util);
         l->parts |= PART_SENSOR;
     }
-    return claims_insert(l->sensor, err);
+    return claims_insert(l->sensor, bound, err);
 }
 
 /* A row of any of the tables. */

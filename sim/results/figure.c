@@ -80,7 +80,7 @@ static enum status count_row(struct series *s, const char *name, FILE *to, struc
 static void print_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
-    for (; *text != '\0'; text++) {
+    for (text = text != NULL ? text : ""; *text != '\0'; text++) {
         if (*text == '"')
             fputc('"', to);
         fputc((unsigned char)*text < ' ' ? '?' : *text, to);
@@ -230,7 +230,8 @@ static enum status run_gnuplot(const struct beside *b, struct error *err)
         return fail_memory(err);
     fputs("out = ", to);
     print_literal(to, b->part);
-    if (fclose(to) != 0) {
+    bool whole = ferror(to) == 0;
+    if (fclose(to) != 0 || !whole) {
         free(where);
         return fail_memory(err);
     }

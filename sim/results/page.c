@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that are no text, as what export makes of them. */
-#define TEXT(column_) "iif(typeof(" column_ ") = 'blob', '\\x' || hex(" column_ "), " column_ ")"
+/* A name as text; what is no UTF-8 of it becomes \xNN, as in export. */
+#define TEXT(column_) "iif(typeof(" column_ ") = 'blob', as_text(" column_ "), " column_ ")"
 /* A column as a JSON array, null where nothing stands in it. */
 #define COLUMN(name_, value_)                                                                      \
     "'" name_ "', iif(count(" value_ ") = 0, NULL, json(json_group_array(" value_ ")))"
@@ -74,6 +74,43 @@ struct page {
     char *first; /* the runs that have a line each in a figure: "[3,1]" */
 };
 
+/* The SQL function as_text. */
+static void as_text(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    static const char digits[] = "0123456789abcdef";
+    (void)argc;
+    const unsigned char *bytes = sqlite3_value_blob(argv[0]);
+    size_t n = (size_t)sqlite3_value_bytes(argv[0]), used = 0;
+    char *text = sqlite3_malloc64(4 * n + 1);
+    if (text == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    for (size_t i = 0; i < n;) {
+        size_t length = utf8_length((const char *)bytes + i, n - i);
+        if (length == 0 || bytes[i] == '\0') {
+            const char escape[] = {'\\', 'x', digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+            memcpy(text + used, escape, sizeof escape);
+            used += sizeof escape;
+            i++;
+        } else {
+            memcpy(text + used, bytes + i, length);
+            used += length;
+            i += length;
+        }
+    }
+    sqlite3_result_text64(context, text, used, sqlite3_free, SQLITE_UTF8);
+}
+
+/* Of open_memstream. */
+static enum status close_text(FILE *text, enum status so_far, struct error *err)
+{
+    bool whole = ferror(text) == 0;
+    if (fclose(text) == 0 && whole)
+        return so_far;
+    return so_far != ST_OK ? so_far : fail_memory(err);
+}
+
 /* The one text that a question about a run gives; null where it gives none. */
 static enum status put_sql(const struct page *p, const char *sql, int64_t run, struct error *err)
 {
@@ -82,6 +119,8 @@ static enum status put_sql(const struct page *p, const char *sql, int64_t run, s
     TRY(store_select(p->store, sql, run, &row, err));
     enum status status = store_step(p->store, row, &more, err);
     const char *text = more ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    if (text == NULL && sqlite3_errcode(p->store->db) == SQLITE_NOMEM)
+        status = fail_memory(err);
     if (status == ST_OK)
         fputs(text != NULL ? text : "null", p->to);
     sqlite3_finalize(row);
@@ -223,8 +262,7 @@ static enum status put_figure(struct page *p, const struct shown_figure *f, bool
     if (status == ST_OK)
         status = put_series(&part, row, &n_points, err);
     sqlite3_finalize(row);
-    if (fclose(part.to) != 0 && status == ST_OK)
-        status = fail_memory(err);
+    status = close_text(part.to, status, err);
     if (status == ST_OK && n_points > 0 && (f->figure->of != FIGURE_STUDY || n_points > 1)) {
         fprintf(p->to, "%s\n{\"name\": \"%s\", \"summary\": \"%s\", ", *any ? "," : "",
                 f->figure->name, f->figure->summary);
@@ -257,7 +295,7 @@ static enum status choose_first(struct page *p, struct error *err)
     for (size_t i = 0; i < p->runs->n && i < N_PALETTE - 1; i++)
         fprintf(to, "%s%lld", i > 0 ? "," : "[", (long long)p->runs->run[i]);
     fputc(']', to);
-    return fclose(to) == 0 ? ST_OK : fail_memory(err);
+    return close_text(to, ST_OK, err);
 }
 
 static enum status put_data(struct page *p, struct error *err)
@@ -265,7 +303,9 @@ static enum status put_data(struct page *p, struct error *err)
     const char *slash = strrchr(p->store->path, '/');
     char about[300];
     TRY(choose_first(p, err));
-    if (quantile_register(p->store->db) != SQLITE_OK)
+    if (quantile_register(p->store->db) != SQLITE_OK ||
+        sqlite3_create_function(p->store->db, "as_text", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                NULL, as_text, NULL, NULL) != SQLITE_OK)
         return fail_memory(err);
     snprintf(about, sizeof about, "%zu run%s of %s, by colosim %s%s", p->runs->n,
              p->runs->n == 1 ? "" : "s", slash != NULL ? slash + 1 : p->store->path,
@@ -304,8 +344,7 @@ enum status page_write(struct store *s, const struct chosen *runs, struct output
     if (p.to == NULL)
         return fail_memory(err);
     enum status status = put_data(&p, err);
-    if (fclose(p.to) != 0 && status == ST_OK)
-        status = fail_memory(err);
+    status = close_text(p.to, status, err);
     if (status == ST_OK) {
         fwrite(page_head, 1, page_head_length, to->file);
         print_data(to->file, data, size);

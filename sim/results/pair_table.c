@@ -42,12 +42,12 @@ static enum status open_table(struct filling *f, sqlite3 **db, struct error *err
 static enum status add_pair(void *to, const struct pair_row *row, struct error *err)
 {
     struct filling *f = to;
-    sqlite3_bind_text(f->insert, 1, row->a.text, (int)row->a.length, SQLITE_TRANSIENT);
-    sqlite3_bind_text(f->insert, 2, row->b.text, (int)row->b.length, SQLITE_TRANSIENT);
-    sqlite3_bind_double(f->insert, 3, row->speed_a);
-    sqlite3_bind_double(f->insert, 4, row->speed_b);
-    sqlite3_bind_text(f->insert, 5, f->source, -1, SQLITE_STATIC);
-    bool done = sqlite3_step(f->insert) == SQLITE_DONE;
+    int bound = sqlite3_bind_text(f->insert, 1, row->a.text, (int)row->a.length, SQLITE_TRANSIENT) |
+                sqlite3_bind_text(f->insert, 2, row->b.text, (int)row->b.length, SQLITE_TRANSIENT) |
+                sqlite3_bind_double(f->insert, 3, row->speed_a) |
+                sqlite3_bind_double(f->insert, 4, row->speed_b) |
+                sqlite3_bind_text(f->insert, 5, f->source, -1, SQLITE_STATIC);
+    bool done = bound == SQLITE_OK && sqlite3_step(f->insert) == SQLITE_DONE;
     return sqlite3_reset(f->insert) == SQLITE_OK && done ? ST_OK : table_fail(f->db, err);
 }
 
@@ -138,8 +138,8 @@ static enum status add_pairs(const struct model *m, struct filling *f, struct er
     enum status status = ST_OK;
     for (size_t i = 0; i < m->n && status == ST_OK; i++) {
         const struct variant *a = &m->variant[i];
-        sqlite3_bind_text(insert, 1, a->name, -1, SQLITE_STATIC);
-        if (sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert) != SQLITE_OK)
+        if (sqlite3_bind_text(insert, 1, a->name, -1, SQLITE_STATIC) != SQLITE_OK ||
+            sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert) != SQLITE_OK)
             status = table_fail(f->db, err);
         for (size_t j = i; j < m->n && status == ST_OK; j++) {
             const struct variant *b = &m->variant[j];
