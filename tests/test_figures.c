@@ -2,6 +2,7 @@
  * help. What they show is checked by hand in tests/cases/studies.py. */
 #include "sim/results/figures.h"
 
+#include "sim/results/lanes.h"
 #include "sim/results/pair_table.h"
 #include "sim/results/quantile.h"
 #include "tests/leak.h"
@@ -27,6 +28,7 @@ Test(figures, each_of_a_run_asks_what_the_database_has)
     struct stored_run r;
     stored_run(&r, NULL);
     cr_assert_eq(quantile_register(r.store.db), SQLITE_OK);
+    cr_assert_eq(lanes_register(r.store.db), SQLITE_OK);
     for (int i = 0; figures[i] != NULL; i++) {
         sqlite3_stmt *row = NULL;
         if (figures[i]->of == FIGURE_PAIRS)

@@ -12,14 +12,22 @@ static const char *const parts[] = {"tasks that ask for a GPU", "users (pai_job_
                                     "groups (pai_group_tag_table)",
                                     "utilisation (pai_sensor_table)", NULL};
 
-/* t: tasks that ask for GPUs, with who submitted them; gpu in GPUs of one instance. */
 static const char tables[] =
     "CREATE TABLE task(job TEXT, name TEXT, completed INTEGER, gpu REAL, n_inst INTEGER);"
     "CREATE TABLE job(job TEXT PRIMARY KEY, inst TEXT, user INTEGER) WITHOUT ROWID;"
     "CREATE TABLE tag(inst TEXT PRIMARY KEY, user INTEGER, grp INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE sensor(job TEXT, name TEXT, util REAL);"
-    "CREATE VIEW t AS SELECT task.*, coalesce(job.user, tag.user) AS user, tag.grp AS grp"
-    " FROM task LEFT JOIN job USING (job) LEFT JOIN tag USING (inst) WHERE gpu > 0;";
+    "CREATE TABLE sensor(job TEXT, name TEXT, util REAL);";
+
+/* t: tasks that ask for GPUs, with who submitted them; gpu in GPUs of one instance. sensed: workers
+ * with what each GPU asked for did. */
+static const char joins[] =
+    "CREATE TABLE t AS SELECT task.job AS job, gpu, n_inst, completed,"
+    " coalesce(job.user, tag.user) AS user, tag.grp AS grp"
+    " FROM task LEFT JOIN job USING (job) LEFT JOIN tag USING (inst) WHERE gpu > 0;"
+    "CREATE INDEX task_job ON task(job, name);"
+    "CREATE TABLE sensed AS SELECT name, util, util / (SELECT gpu FROM task"
+    " WHERE task.job = sensor.job AND task.name = sensor.name AND gpu > 0) AS each"
+    " FROM sensor WHERE util IS NOT NULL;";
 
 /* Groups with five jobs or more, and how many values of what_ each has. */
 #define GROUPED(what_)                                                                             \
@@ -32,9 +40,7 @@ static const char tables[] =
     " FROM t WHERE user IS NOT NULL AND completed GROUP BY user HAVING " having_ ")"
 /* Means over workers; evaluator is the one task name that is inference. */
 #define SENSED(value_, where_)                                                                     \
-    "SELECT avg(v), count(*) FROM (SELECT " value_ " AS v, s.name AS name FROM sensor s"           \
-    " LEFT JOIN task ON task.job = s.job AND task.name = s.name WHERE s.util IS NOT NULL)"         \
-    " WHERE v IS NOT NULL AND " where_
+    "SELECT avg(" value_ "), count(*) FROM sensed WHERE " value_ " IS NOT NULL AND " where_
 #define TRAIN "name <> 'evaluator'"
 #define INFER "name = 'evaluator'"
 
@@ -84,24 +90,24 @@ static const struct claim claims[] = {
      FLEXIBLE("gpu", "1")},
     {"GPU utilisation", "%", 10.5, PART_SENSOR,
      "mean of gpu_wrk_util over workers; it is summed over the worker's GPUs",
-     SENSED("s.util", "1")},
+     SENSED("util", "1")},
     {"GPU utilisation, training", "%", 14.3, PART_SENSOR,
      "workers of every task name but evaluator: there is no column for it",
-     SENSED("s.util", TRAIN)},
+     SENSED("util", TRAIN)},
     {"GPU utilisation, inference", "%", 6.4, PART_SENSOR, "workers of tasks named evaluator",
-     SENSED("s.util", INFER)},
+     SENSED("util", INFER)},
     {"utilisation per GPU asked", "%", 10.5, PART_SENSOR | PART_TASKS,
      "the other reading: gpu_wrk_util over plan_gpu",
-     SENSED("s.util / nullif(gpu, 0)", "1")},
+     SENSED("each", "1")},
     {"utilisation per GPU, training", "%", 14.3, PART_SENSOR | PART_TASKS,
      "the same, workers by task name as above",
-     SENSED("s.util / nullif(gpu, 0)", TRAIN)},
+     SENSED("each", TRAIN)},
     {"utilisation per GPU, inference", "%", 6.4, PART_SENSOR | PART_TASKS,
      "the same, workers by task name as above",
-     SENSED("s.util / nullif(gpu, 0)", INFER)},
+     SENSED("each", INFER)},
     {"training workers under 50 %", "%", 90, PART_SENSOR,
      "training workers with gpu_wrk_util < 50 (\"nearly 90 %\")",
-     "SELECT 100.0 * sum(util < 50) / count(*), count(*) FROM sensor WHERE util IS NOT NULL AND " TRAIN},
+     "SELECT 100.0 * sum(util < 50) / count(*), count(*) FROM sensed WHERE " TRAIN},
     {0},
 };
 // clang-format on
@@ -275,7 +281,7 @@ static enum status load(sqlite3 *db, struct importer *im, unsigned *there, struc
         else
             TRY_OUT(read_one(&l, im, in, table, err));
     }
-    TRY_OUT(claims_exec(db, "CREATE INDEX task_job ON task(job, name)", err));
+    TRY_OUT(claims_exec(db, joins, err));
     *there = l.parts;
     status = account_listing(&im->trace->report, "not needed here, not read", &skipped, err);
 out:

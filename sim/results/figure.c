@@ -1,6 +1,7 @@
 #include "sim/results/figure.h"
 
 #include "core/base/units.h"
+#include "sim/results/lanes.h"
 #include "sim/results/quantile.h"
 #include "sim/run/metrics.h"
 
@@ -45,7 +46,7 @@ static int direction(const char *metric)
 
 static enum status prepare(const struct figure_request *q, sqlite3_stmt **row, struct error *err)
 {
-    if (quantile_register(q->db) != SQLITE_OK ||
+    if (quantile_register(q->db) != SQLITE_OK || lanes_register(q->db) != SQLITE_OK ||
         sqlite3_prepare_v2(q->db, q->figure->sql, -1, row, NULL) != SQLITE_OK)
         return query_failed(q->db, err);
     int n = sqlite3_bind_parameter_count(*row);

@@ -97,30 +97,60 @@ const struct figure figure_sm_util = {
     .sql = SAMPLED("100 * sm_busy / gpus"),
     .draw = TIME_AXIS("1") "set ylabel 'SM utilisation (%)'\nset yrange [0:*]\n" LINES("($1/u)"),
 };
-/* Of more than 20,000 bars the longest. Bars stand a little apart, so that the border of a short
+/* Bars in the order of their starts with their lanes; a card's height is parted among its lanes,
+ * and a bar over several cards, one of which is shared, is drawn card by card. */
+#define BARS                                                                                       \
+    "WITH RECURSIVE bar AS MATERIALIZED (SELECT coalesce(job.kind, 'jobs') AS name, " HOURS(       \
+        "span.start_us") " AS from_h, " HOURS("span.end_us") " AS to_h, below + span.gpu AS lo,"   \
+                                                             " n_gpus AS n, span.start_us AS "     \
+                                                             "start_us, span.end_us AS "           \
+                                                             "end_us" RUNS                         \
+                                                             "JOIN span ON span.run = run.id "     \
+                                                             "JOIN job ON job.run = run.id AND "   \
+                                                             "job.job = span.job"                  \
+                                                             " JOIN (SELECT run, node, sum(gpu) "  \
+                                                             "OVER (PARTITION BY run ORDER BY "    \
+                                                             "node) - gpu AS below"                \
+                                                             " FROM node) AS first ON first.run "  \
+                                                             "= run.id AND first.node = span.node" \
+                                                             " WHERE span.gpu IS NOT NULL ORDER "  \
+                                                             "BY span.start_us, span.id),"         \
+                                                             " placed AS MATERIALIZED (SELECT *, " \
+                                                             "lane(lo, n, start_us, end_us) AS "   \
+                                                             "lane FROM bar),"                     \
+                                                             " k(k) AS (SELECT 0 UNION ALL "       \
+                                                             "SELECT k + 1 FROM k WHERE k + 1 < "  \
+                                                             "(SELECT max(n) FROM bar)),"          \
+                                                             " shared AS MATERIALIZED (SELECT lo " \
+                                                             "+ k AS card, max(lane) + 1 AS "      \
+                                                             "lanes FROM placed"                   \
+                                                             " JOIN k ON k < n WHERE lane > 0 "    \
+                                                             "GROUP BY card),"                     \
+                                                             " both AS (SELECT *, EXISTS (SELECT " \
+                                                             "1 FROM shared WHERE card >= lo AND " \
+                                                             "card < lo + n) AS part"              \
+                                                             " FROM placed) "
+
+/* Of more than 60,000 bars the longest. Bars stand a little apart, so that the border of a short
  * one does not hide it. */
 const struct figure figure_gantt = {
     .name = "gantt",
     .summary = "who held which GPU when, one run",
     .of = FIGURE_RUN,
-    .sql =
-        "SELECT name, from_h, to_h, lo, hi FROM ("
-        "SELECT coalesce(job.kind, 'jobs') AS name, " HOURS("span.start_us") " AS from_h, " HOURS(
-            "span.end_us") " AS to_h, below + span.gpu AS lo, below + span.gpu + n_gpus AS hi" RUNS
-                           "JOIN span ON span.run = run.id"
-                           " JOIN job ON job.run = run.id AND job.job = span.job"
-                           " JOIN (SELECT run, node, sum(gpu) OVER (PARTITION BY run ORDER BY "
-                           "node) - gpu AS below"
-                           " FROM node) AS first ON first.run = run.id AND first.node = span.node"
-                           " WHERE span.gpu IS NOT NULL"
-                           " ORDER BY span.end_us - span.start_us DESC, span.id LIMIT 20000)"
-                           " ORDER BY name, lo, from_h, to_h",
-    .draw = "stats data using 4 nooutput\ntop = STATS_max\n"
-            "if (STATS_records == 20000) set label 'the 20,000 longest bars' at graph 1,1.025 "
+    .sql = BARS "SELECT name, from_h, to_h, lo, hi FROM ("
+                "SELECT * FROM (SELECT name, from_h, to_h, lo, lo + n AS hi FROM both"
+                " WHERE NOT part UNION ALL"
+                " SELECT name, from_h, to_h, lo + k + 1.0 * lane / coalesce(lanes, 1),"
+                " lo + k + (lane + 1.0) / coalesce(lanes, 1) FROM both JOIN k ON k < n"
+                " LEFT JOIN shared ON card = lo + k WHERE part)"
+                " ORDER BY to_h - from_h DESC, lo, from_h LIMIT 60000)"
+                " ORDER BY name, lo, from_h, to_h",
+    .draw = "stats data using 4 nooutput\ntop = ceil(STATS_max)\nmany = STATS_records\n"
+            "if (many == 60000) set label 'the 60,000 longest bars' at graph 1,1.025 "
             "right\n" TIME_AXIS(
                 "2") "set ylabel 'GPU'\nset yrange [0:top]\nset grid noxtics noytics\n"
                      "set style fill solid 1.0 border rgb '#ffffff'\n"
-                     "if (top > 100) set style fill solid 1.0 noborder\n"
+                     "if (top > 100 || many > 5000) set style fill solid 1.0 noborder\n"
                      "gap = top > 100 ? 0 : 0.06\n"
                      "plot for [i=1:n] data index i-1 using "
                      "($1/u):3:($1/u):($2/u):($3+gap):($4-gap) with boxxyerror linewidth 0.15 "

@@ -107,6 +107,12 @@ def case_points(lab, tap):
     tap.equal("pareto: equals do not dominate each other", [name for name, _ in blocks],
               ["fifo", "sjf", "not dominated"])
     tap.equal("both are there", len(blocks[2][1]), 2)
+    shared = lab.file("h.csv", native(("a", 0, 10, 0.5), ("b", 5, 10, 0.5), ("c", 12, 10, 0.5)))
+    lab.run("run", "--trace", shared, "--cluster", "1x2:a100-40g", "--policy", "fifo", "--db", db,
+            "--label", "halves")
+    tap.near("gantt: halves of one card beside each other, the first lane taken again",
+             [row[2:] for row in points("gantt", run="halves")[1][0][1]],
+             [[0, 0.5], [0, 0.5], [0.5, 1]])
 
 
 def case_pairs(lab, tap):
@@ -138,6 +144,11 @@ def case_drawn(lab, tap):
     for policy in ("fifo", "sjf"):
         lab.run("run", "--policy", policy, "--truth", "contention", "--db", db, "--label",
                 f"it's {policy}")
+    spent, gpus, mean = lab.query(db, "SELECT sum(sm_busy * (min(start_us + sample_us, end_us)"
+                                      " - start_us)) / (end_us - min(start_us)), 64, (SELECT value"
+                                      " FROM metric WHERE run = 1 AND name = 'sm_util_mean')"
+                                      " FROM sample JOIN run ON run.id = run WHERE run = 1")[0]
+    tap.near("the SM activity over time adds up to its mean", spent / gpus, mean, 1e-6)
     listed = lab.run("plot", "--help").out.decode().split("Figures:\n")[1].split("\n\n")[0]
     figures = [line.split()[0] for line in listed.splitlines()]
     tap.ok("the figures of the contract are listed", {

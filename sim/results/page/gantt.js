@@ -11,6 +11,32 @@ function wholeView() {
   return {from, to: to > from ? to : from + 1, low: 0, high: Math.max(1, bars.top)};
 }
 
+/* Jobs that share a card lie side by side: each bar (they come in the order of their starts) takes the
+ * lowest lane that is free on all of its cards; a card is parted into as many as it ever needs. */
+function findLanes() {
+  const spans = bars.spans, ends = [];
+  bars.lane = new Uint8Array(spans.job.length);
+  bars.lanes = new Uint8Array(bars.top + 1).fill(1);
+  for (let k = 0; k < spans.job.length; k++) {
+    const first = bars.below[spans.node[k]] + spans.gpu[k], last = first + spans.n[k] - 1;
+    let lane = 0, card = first;
+    while (card <= last) {
+      ends[card] ??= [];
+      if ((ends[card][lane] ?? -Infinity) > spans.start_s[k]) {
+        lane++;
+        card = first;
+      } else {
+        card++;
+      }
+    }
+    bars.lane[k] = lane;
+    for (card = first; card <= last; card++) {
+      ends[card][lane] = spans.end_s[k];
+      bars.lanes[card] = Math.max(bars.lanes[card], lane + 1);
+    }
+  }
+}
+
 function startBars() {
   const run = jobs.run;
   bars.spans = run.spans;
@@ -23,6 +49,7 @@ function startBars() {
   }
   const rowOf = new Map(run.jobs.job.map((job, i) => [job, i]));
   bars.row = bars.spans.job.map(job => rowOf.get(job)); /* of each bar's job in the table */
+  findLanes();
   bars.view = bars.spans.job.length > 0 ? wholeView() : null;
   drawBars();
 }
@@ -51,18 +78,26 @@ function drawAxes(context, width, height) {
   });
 }
 
-/* Left, top, width and height of a bar; null out of sight. */
-function boxOf(k, width, height) {
+/* Calls take(left, top, width, height) for what is in sight of a bar: one box, or one a card where one
+ * of its cards is shared. */
+function eachBox(k, take) {
   const {from, to, low, high} = bars.view, spans = bars.spans;
-  if (spans.end_s[k] < from || spans.start_s[k] > to) return null;
-  const first = bars.below[spans.node[k]] + spans.gpu[k];
-  if (first >= high || first + spans.n[k] <= low) return null;
-  const x = MARGIN.left + Math.max(0, (spans.start_s[k] - from) / (to - from) * width);
-  const end = MARGIN.left + Math.min(width, (spans.end_s[k] - from) / (to - from) * width);
-  const y = Math.max(0, (first - low) / (high - low) * height);
-  const below = Math.min(height, (first + spans.n[k] - low) / (high - low) * height);
-  const gap = (below - y) / spans.n[k] > 4 ? 1 : 0;
-  return [x, y, Math.max(0.6, end - x - (end - x > 4 ? 0.6 : 0)), Math.max(0.6, below - y - gap)];
+  const first = bars.below[spans.node[k]] + spans.gpu[k], last = first + spans.n[k];
+  if (spans.end_s[k] < from || spans.start_s[k] > to || first >= high || last <= low) return;
+  const x = MARGIN.left + Math.max(0, (spans.start_s[k] - from) / (to - from) * bars.width);
+  const end = MARGIN.left + Math.min(bars.width, (spans.end_s[k] - from) / (to - from) * bars.width);
+  const wide = Math.max(0.6, end - x - (end - x > 4 ? 0.6 : 0));
+  const gap = bars.height / (high - low) > 4 ? 1 : 0;
+  const box = (top, bottom) => {
+    const y = Math.max(0, (top - low) / (high - low) * bars.height);
+    const below = Math.min(bars.height, (bottom - low) / (high - low) * bars.height);
+    if (below > y) take(x, y, wide, Math.max(0.6, below - y - gap));
+  };
+  let shared = false;
+  for (let card = first; card < last; card++) shared = shared || bars.lanes[card] > 1;
+  if (!shared) box(first, last);
+  for (let card = first; shared && card < last; card++)
+    box(card + bars.lane[k] / bars.lanes[card], card + (bars.lane[k] + 1) / bars.lanes[card]);
 }
 
 function drawBars() {
@@ -85,10 +120,12 @@ function drawBars() {
       for (let k = 0; k < bars.spans.job.length; k++) {
         const row = bars.row[k];
         if (jobs.fits[row] !== fits || (kinds !== null && (kinds[row] === "train") !== train)) continue;
-        const box = boxOf(k, bars.width, bars.height);
-        if (!box) continue;
-        context.fillRect(...box);
-        n++;
+        let seen = false;
+        eachBox(k, (...box) => {
+          context.fillRect(...box);
+          seen = true;
+        });
+        n += seen;
       }
     }
   drawAxes(context, bars.width, bars.height);
@@ -122,9 +159,12 @@ function move(dx, dy) {
 /* The bar under the pointer, the last drawn first; -1 for none. */
 function barAt(event) {
   for (let k = bars.view ? bars.spans.job.length - 1 : -1; k >= 0; k--) {
-    const box = boxOf(k, bars.width, bars.height);
-    if (box && event.offsetX >= box[0] && event.offsetX <= box[0] + box[2] &&
-        event.offsetY >= box[1] && event.offsetY <= box[1] + box[3]) return k;
+    let hit = false;
+    eachBox(k, (x, y, width, height) => {
+      hit = hit || (event.offsetX >= x && event.offsetX <= x + width &&
+        event.offsetY >= y && event.offsetY <= y + height);
+    });
+    if (hit) return k;
   }
   return -1;
 }
