@@ -97,8 +97,8 @@ const struct figure figure_sm_util = {
     .sql = SAMPLED("100 * sm_busy / gpus"),
     .draw = TIME_AXIS("1") "set ylabel 'SM utilisation (%)'\nset yrange [0:*]\n" LINES("($1/u)"),
 };
-/* Bars in the order of their starts with their lanes; a card's height is parted among its lanes,
- * and a bar over several cards, one of which is shared, is drawn card by card. */
+/* Bars in the order of their starts, with their numbers (lanes.h). Where bars meet on a card its
+ * height is parted among them, card by card; a bar that meets nobody has its cards to itself. */
 #define BARS                                                                                       \
     "WITH RECURSIVE bar AS MATERIALIZED (SELECT coalesce(job.kind, 'jobs') AS name, " HOURS(       \
         "span.start_us") " AS from_h, " HOURS("span.end_us") " AS to_h, below + span.gpu AS lo,"   \
@@ -116,20 +116,11 @@ const struct figure figure_sm_util = {
                                                              " WHERE span.gpu IS NOT NULL ORDER "  \
                                                              "BY span.start_us, span.id),"         \
                                                              " placed AS MATERIALIZED (SELECT *, " \
-                                                             "lane(lo, n, start_us, end_us) AS "   \
-                                                             "lane FROM bar),"                     \
+                                                             "place(lo, n, start_us, end_us) AS "  \
+                                                             "i FROM bar),"                        \
                                                              " k(k) AS (SELECT 0 UNION ALL "       \
                                                              "SELECT k + 1 FROM k WHERE k + 1 < "  \
-                                                             "(SELECT max(n) FROM bar)),"          \
-                                                             " shared AS MATERIALIZED (SELECT lo " \
-                                                             "+ k AS card, max(lane) + 1 AS "      \
-                                                             "lanes FROM placed"                   \
-                                                             " JOIN k ON k < n WHERE lane > 0 "    \
-                                                             "GROUP BY card),"                     \
-                                                             " both AS (SELECT *, EXISTS (SELECT " \
-                                                             "1 FROM shared WHERE card >= lo AND " \
-                                                             "card < lo + n) AS part"              \
-                                                             " FROM placed) "
+                                                             "(SELECT max(n) FROM bar)) "
 
 /* Of more than 60,000 bars the longest. Bars stand a little apart, so that the border of a short
  * one does not hide it. */
@@ -137,14 +128,13 @@ const struct figure figure_gantt = {
     .name = "gantt",
     .summary = "who held which GPU when, one run",
     .of = FIGURE_RUN,
-    .sql = BARS "SELECT name, from_h, to_h, lo, hi FROM ("
-                "SELECT * FROM (SELECT name, from_h, to_h, lo, lo + n AS hi FROM both"
-                " WHERE NOT part UNION ALL"
-                " SELECT name, from_h, to_h, lo + k + 1.0 * lane / coalesce(lanes, 1),"
-                " lo + k + (lane + 1.0) / coalesce(lanes, 1) FROM both JOIN k ON k < n"
-                " LEFT JOIN shared ON card = lo + k WHERE part)"
-                " ORDER BY to_h - from_h DESC, lo, from_h LIMIT 60000)"
-                " ORDER BY name, lo, from_h, to_h",
+    .sql =
+        BARS "SELECT name, from_h, to_h, lo, hi FROM (SELECT * FROM ("
+             "SELECT name, from_h, to_h, lo, lo + n AS hi FROM placed WHERE parts(i) = 1 UNION ALL"
+             " SELECT name, from_h, to_h, lo + k + 1.0 * lane(i) / parts(i),"
+             " lo + k + (lane(i) + 1.0) / parts(i) FROM placed JOIN k ON k < n"
+             " WHERE parts(i) > 1) ORDER BY to_h - from_h DESC, lo, from_h LIMIT 60000)"
+             " ORDER BY name, lo, from_h, to_h",
     .draw = "stats data using 4 nooutput\ntop = ceil(STATS_max)\nmany = STATS_records\n"
             "if (many == 60000) set label 'the 60,000 longest bars' at graph 1,1.025 "
             "right\n" TIME_AXIS(

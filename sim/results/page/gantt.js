@@ -12,27 +12,23 @@ function wholeView() {
 }
 
 /* Jobs that share a card lie side by side: each bar (they come in the order of their starts) takes the
- * lowest lane that is free on all of its cards; a card is parted into as many as it ever needs. */
+ * lowest lane that is free on all of its cards, and where it meets others its cards' height is parted
+ * among their lanes. */
 function findLanes() {
-  const spans = bars.spans, ends = [];
+  const spans = bars.spans, there = []; /* there[card]: the bars on it just now */
   bars.lane = new Uint8Array(spans.job.length);
-  bars.lanes = new Uint8Array(bars.top + 1).fill(1);
+  bars.parts = new Uint8Array(spans.job.length).fill(1);
   for (let k = 0; k < spans.job.length; k++) {
-    const first = bars.below[spans.node[k]] + spans.gpu[k], last = first + spans.n[k] - 1;
-    let lane = 0, card = first;
-    while (card <= last) {
-      ends[card] ??= [];
-      if ((ends[card][lane] ?? -Infinity) > spans.start_s[k]) {
-        lane++;
-        card = first;
-      } else {
-        card++;
-      }
+    const first = bars.below[spans.node[k]] + spans.gpu[k], met = new Set();
+    for (let card = first; card < first + spans.n[k]; card++) {
+      there[card] = (there[card] ?? []).filter(other => spans.end_s[other] > spans.start_s[k]);
+      there[card].forEach(other => met.add(other));
+      there[card].push(k);
     }
-    bars.lane[k] = lane;
-    for (card = first; card <= last; card++) {
-      ends[card][lane] = spans.end_s[k];
-      bars.lanes[card] = Math.max(bars.lanes[card], lane + 1);
+    while ([...met].some(other => bars.lane[other] === bars.lane[k])) bars.lane[k]++;
+    for (const other of met) {
+      bars.parts[other] = Math.max(bars.parts[other], bars.lane[k] + 1);
+      bars.parts[k] = Math.max(bars.parts[k], bars.parts[other], bars.lane[k] + 1);
     }
   }
 }
@@ -78,8 +74,8 @@ function drawAxes(context, width, height) {
   });
 }
 
-/* Calls take(left, top, width, height) for what is in sight of a bar: one box, or one a card where one
- * of its cards is shared. */
+/* Calls take(left, top, width, height) for what is in sight of a bar: one box, or one a card where it
+ * meets others. */
 function eachBox(k, take) {
   const {from, to, low, high} = bars.view, spans = bars.spans;
   const first = bars.below[spans.node[k]] + spans.gpu[k], last = first + spans.n[k];
@@ -93,11 +89,10 @@ function eachBox(k, take) {
     const below = Math.min(bars.height, (bottom - low) / (high - low) * bars.height);
     if (below > y) take(x, y, wide, Math.max(0.6, below - y - gap));
   };
-  let shared = false;
-  for (let card = first; card < last; card++) shared = shared || bars.lanes[card] > 1;
-  if (!shared) box(first, last);
-  for (let card = first; shared && card < last; card++)
-    box(card + bars.lane[k] / bars.lanes[card], card + (bars.lane[k] + 1) / bars.lanes[card]);
+  const lane = bars.lane[k], parts = bars.parts[k];
+  if (parts === 1) box(first, last);
+  for (let card = first; parts > 1 && card < last; card++)
+    box(card + lane / parts, card + (lane + 1) / parts);
 }
 
 function drawBars() {
