@@ -4,6 +4,7 @@
 #include "tests/leak.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 TestSuite(lanes, .fini = abort_on_leak);
 

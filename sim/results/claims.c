@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static const struct claim_source *const sources[] = {&claims_genai, &claims_pai};
-enum { N_SOURCES = sizeof sources / sizeof *sources };
+static const struct claim_source *const sources[] = {&claims_genai, &claims_pai, NULL};
 
 enum status claims_fail(sqlite3 *db, struct error *err)
 {
@@ -39,7 +38,7 @@ enum status claims_insert(sqlite3_stmt *insert, int bound, struct error *err)
 static enum status choose_source(const struct inputs *in, const char *format,
                                  const struct claim_source **out, struct error *err)
 {
-    for (int s = 0; s < N_SOURCES; s++) {
+    for (int s = 0; sources[s] != NULL; s++) {
         bool fits = format != NULL && strcmp(format, sources[s]->format) == 0;
         for (size_t i = 0; format == NULL && i < in->n && !fits; i++)
             fits = sources[s]->knows(&in->input[i]);

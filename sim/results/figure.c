@@ -276,7 +276,8 @@ static enum status write_files(const struct figure_request *q, const struct besi
     return status;
 }
 
-enum status figure_make(const struct figure_request *q, struct error *err)
+/* Draws at a path that begins with a slash or a point. */
+static enum status draw(const struct figure_request *q, struct error *err)
 {
     struct beside b = {0};
     enum status status = ST_OK;
@@ -300,5 +301,19 @@ out:
     free(b.data);
     free(b.script);
     free(b.part);
+    return status;
+}
+
+/* gnuplot takes a name that begins with '<' or '|' for a command, and one with '-' for an option.
+ */
+enum status figure_make(const struct figure_request *q, struct error *err)
+{
+    struct figure_request plain = *q;
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", q->path[0] == '/' ? "" : "./", q->path) < 0)
+        return fail_memory(err);
+    plain.path = path;
+    enum status status = draw(&plain, err);
+    free(path);
     return status;
 }

@@ -171,6 +171,10 @@ def case_drawn(lab, tap):
     tap.equal("and nothing beside them", [name for name in os.listdir(lab.folder)
                                           if name.endswith((".dat", ".gp", ".part"))], [])
     lab.run("plot", "--db", db, "--figure", "jct-cdf", "--keep", "-o", lab.path("k.svg"))
+    for name in ("<touch trap; .svg", "|touch trap; .svg", "-x.svg"):
+        lab.run("plot", "--db", db, "--figure", "jct-cdf", f"-o{name}")
+        tap.ok(f"{name} is a name, no command and no option", os.path.exists(lab.path(name)) and
+               not os.path.exists(lab.path("trap")), os.listdir(lab.folder))
     again = subprocess.run(["gnuplot", "k.svg.gp"], cwd=lab.folder, capture_output=True, check=False)
     tap.ok("a kept script draws it again", again.returncode == 0 and not again.stderr, again)
     done = lab.run("plot", "--db", db, "--figure", "jct-cdf", "-o", "/nowhere/x.svg")
