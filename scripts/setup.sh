@@ -5,7 +5,7 @@
 
 build_packages="gcc libc6-dev pkg-config meson ninja-build \
 libgsl-dev libsqlite3-dev zlib1g-dev libjansson-dev libopenblas-dev"
-test_packages="libcriterion-dev libglpk-dev locales" # locales: a run under a decimal comma
+test_packages="libcriterion-dev libglpk-dev locales gnuplot-nox" # locales: for a decimal comma
 check_packages="clang clang-format clang-tidy"
 sanitizer_options="-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all"
 

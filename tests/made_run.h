@@ -98,7 +98,7 @@ static inline void made_log(struct run_log *l)
         {10000000, 20500000, 1, 0, 0, 2, 1, SPAN_RUN},
         {10000000, 20500000, 1, 1, 0, 2, 1, SPAN_RUN},
     };
-    const struct sample sample[] = {{-2000000, 1.5, 0, 2}, {9250000, 4, 1, 1}};
+    const struct sample sample[] = {{-2000000, 1.5, 0, 2, 0.75}, {9250000, 4, 1, 1, 2.5}};
     const struct happening_row happening[] = {
         {5000000, HAP_REJECT, 4, "too wide"},
         {20500000, HAP_STALL, -1, "nothing moves"},

@@ -56,8 +56,8 @@ Test(export, spans_samples_and_events_as_csv)
                              "a,0,0,10,0,0,1,1,1\n"
                              "\"b,\"\"2\"\"\",0,10,20.5,0,0,2,1,2\n"
                              "\"b,\"\"2\"\"\",0,10,20.5,1,0,2,1,2\n");
-    expect_csv(EXPORT_SAMPLES, "start_s,gpu_held,jobs_waiting,jobs_running\n"
-                               "-2,1.5,0,2\n9.25,4,1,1\n");
+    expect_csv(EXPORT_SAMPLES, "start_s,gpu_held,jobs_waiting,jobs_running,sm_busy\n"
+                               "-2,1.5,0,2,0.75\n9.25,4,1,1,2.5\n");
     expect_csv(EXPORT_EVENTS, "time_s,kind,job,text\n"
                               "5,reject,big,too wide\n20.5,stall,,nothing moves\n");
 }

@@ -56,7 +56,7 @@ Test(rows, every_table_holds_what_the_run_says)
            " FROM job WHERE job IN (0, 1)",
            "train|A100|u1|g,1|null|null|0|0|null\nnull|null|null|null|null|null|0|0|null");
     expect(&t, "SELECT * FROM node", "1|0|0|A100|2.0\n1|1|1|A100|2.0");
-    expect(&t, "SELECT * FROM sample", "1|-2000000|1.5|0.0|2.0\n1|9250000|4.0|1.0|1.0");
+    expect(&t, "SELECT * FROM sample", "1|-2000000|1.5|0.0|2.0|0.75\n1|9250000|4.0|1.0|1.0|2.5");
     expect(&t, "SELECT * FROM span WHERE id IN (0, 4)",
            "1|0|2|0|null|-2000000|3250000|1|0|1|1|500|run\n"
            "1|4|1|0|null|10000000|20500000|1|0|2|1|2000|run");

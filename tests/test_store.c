@@ -110,7 +110,7 @@ Test(store, a_new_file_gets_the_tables_of_version_2)
     store_close(&s);
     expect(&f, "PRAGMA user_version", "2");
     expect(&f, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
-           "event\njob\nmetric\nnode\nrun\nsample\nsetting\nspan");
+           "epoch\nevent\njob\nmetric\nnode\nrun\nsample\nsetting\nspan");
     cr_assert_eq(folder_count(&f), 1, "one file is all there is");
     folder_remove(&f);
 }
@@ -121,16 +121,23 @@ Test(store, a_file_of_version_1_is_brought_up_to_date_by_who_writes_to_it)
     struct store s;
     struct error err;
     cr_assert_eq(store_open(&s, f.db, &err), ST_OK);
-    cr_assert_eq(sqlite3_exec(s.db, "DROP TABLE epoch; PRAGMA user_version=1", NULL, NULL, NULL),
+    cr_assert_eq(sqlite3_exec(s.db,
+                              "DROP TABLE epoch; ALTER TABLE sample DROP COLUMN sm_busy;"
+                              "INSERT INTO sample VALUES (1, 0, 2, 3, 4); PRAGMA user_version=1",
+                              NULL, NULL, NULL),
                  SQLITE_OK);
     store_close(&s);
     cr_assert_eq(store_open_read(&s, f.db, &err), ST_OK, "%s", err.text);
+    char answer[4096];
+    cr_expect_str_eq(ask(s.db, "SELECT gpu_held, sm_busy FROM sample", answer), "2.0|null",
+                     "who reads sees what is not there as not known");
     store_close(&s);
     expect(&f, "PRAGMA user_version", "1"); /* reading changes nothing */
     cr_assert_eq(store_open(&s, f.db, &err), ST_OK, "%s", err.text);
     store_close(&s);
     expect(&f, "PRAGMA user_version", "2");
     expect(&f, "SELECT count(*) FROM epoch", "0");
+    expect(&f, "SELECT gpu_held, sm_busy FROM sample", "2.0|null");
     folder_remove(&f);
 }
 

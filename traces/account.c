@@ -124,9 +124,11 @@ static void print_reason(const struct import_report *r, const struct import_reas
 
 void import_report_print(const struct import_report *r, FILE *to)
 {
-    fprintf(
-        to, "%s: %" PRId64 " rows read, %" PRId64 " kept (%" PRId32 " jobs), %" PRId64 " dropped",
-        r->format[0] != '\0' ? r->format : "trace", r->n_rows, r->n_kept, r->n_jobs, r->n_dropped);
+    fprintf(to, "%s: %" PRId64 " rows read, %" PRId64 " kept",
+            r->format[0] != '\0' ? r->format : "trace", r->n_rows, r->n_kept);
+    if (r->n_jobs > 0 || r->n_kept == 0) /* tables that are not replayed have rows and no jobs */
+        fprintf(to, " (%" PRId32 " jobs)", r->n_jobs);
+    fprintf(to, ", %" PRId64 " dropped", r->n_dropped);
     if (r->n_duplicates > 0)
         fprintf(to, ", %" PRId64 " repeated", r->n_duplicates);
     if (r->n_apart > 0)

@@ -57,6 +57,10 @@ struct pai_machine {
     struct field machine, gpu_type;
     int32_t cpu_milli, mem_mib, n_gpus;
 };
+struct pai_sensor { /* of one worker */
+    struct field job, task;
+    double gpu_util; /* per cent, summed over its GPUs, mean of its life; NAN where empty */
+};
 struct pai_sample {
     struct job_row row;
     struct field job;

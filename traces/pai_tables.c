@@ -9,6 +9,7 @@ static const char *const statuses[] = {"Terminated", "Failed",      "Running",
 
 #define TASK(field_)     offsetof(struct pai_task, field_)
 #define INSTANCE(field_) offsetof(struct pai_instance, field_)
+#define SENSOR(field_)   offsetof(struct pai_sensor, field_)
 #define GROUP(field_)    offsetof(struct pai_group, field_)
 #define MACHINE(field_)  offsetof(struct pai_machine, field_)
 #define SAMPLE(field_)   offsetof(struct pai_sample, field_)
@@ -56,6 +57,25 @@ static const struct column group_columns[] = {
     COLUMN_ID("workload", GROUP(workload)),
     COLUMN_END,
 };
+static const struct column sensor_columns[] = {
+    COLUMN_KEY("job_name", SENSOR(job)),
+    COLUMN_KEY("task_name", SENSOR(task)),
+    COLUMN_IGNORED("worker_name"),
+    COLUMN_IGNORED("inst_id"),
+    COLUMN_IGNORED("machine"),
+    COLUMN_IGNORED("gpu_name"),
+    COLUMN_IGNORED("cpu_usage"),
+    COLUMN_NUMBER("gpu_wrk_util", COLUMN_REAL, SENSOR(gpu_util), 0, 0, 1e9),
+    COLUMN_IGNORED("avg_mem"),
+    COLUMN_IGNORED("max_mem"),
+    COLUMN_IGNORED("avg_gpu_wrk_mem"),
+    COLUMN_IGNORED("max_gpu_wrk_mem"),
+    COLUMN_IGNORED("read"),
+    COLUMN_IGNORED("write"),
+    COLUMN_IGNORED("read_count"),
+    COLUMN_IGNORED("write_count"),
+    COLUMN_END,
+};
 static const struct column machine_columns[] = {
     COLUMN_KEY("machine", MACHINE(machine)),
     COLUMN_NUMBER("gpu_type", COLUMN_TEXT, MACHINE(gpu_type), 0, 0, 0),
@@ -95,7 +115,7 @@ static const struct {
     [PAI_INSTANCE] = {"pai_instance_table", instance_columns, 9, 6},
     [PAI_GROUP] = {"pai_group_tag_table", group_columns, 5, 0},
     [PAI_MACHINE] = {"pai_machine_spec", machine_columns, 5, 0},
-    [PAI_SENSOR] = {"pai_sensor_table", NULL, 16, 0},
+    [PAI_SENSOR] = {"pai_sensor_table", sensor_columns, 16, 0},
     [PAI_METRIC] = {"pai_machine_metric", NULL, 12, 0},
     [PAI_SAMPLE] = {NULL, sample_columns, 0, 0},
 };

@@ -13,6 +13,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"characterize", trace_characterize,
+     "what the ElastiCo paper says of PAI and GenTD26, beside the files"},
     {"convert", trace_convert, "any format into the native one"},
     {"info", trace_info, "what a trace holds: rows kept and dropped, sizes, durations, hours"},
     {"sample", trace_sample, "some of its jobs: a seeded sample, or a window of time"},
@@ -26,7 +28,7 @@ static void print_help(FILE *to)
     fprintf(to, "Usage: colosim trace COMMAND [OPTION...]\n"
                 "Looks into traces, and makes them.\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
     fprintf(to, "\ncolosim trace COMMAND --help says more. Formats: colosim describe formats\n"
                 "Start with:  colosim trace info FILE\n"
                 "             colosim trace synth --seed 3 -o t.csv\n");

@@ -11,6 +11,8 @@ int cmd_compare(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_trace(int argc, char **argv);

@@ -21,9 +21,11 @@ static const struct command {
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
     {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},
     {"ls", cmd_ls, "the runs in a results database"},
+    {"plot", cmd_plot, "figures by gnuplot: SVG, PNG or PDF"},
+    {"report", cmd_report, "one HTML page: tables, figures, settings, jobs, Gantt"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
     {"show", cmd_show, "one stored run"},
-    {"trace", cmd_trace, "info, show, convert, synth, sample"},
+    {"trace", cmd_trace, "info, show, convert, synth, sample, characterize"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

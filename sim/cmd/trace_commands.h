@@ -3,6 +3,7 @@
 #ifndef COLOSIM_TRACE_COMMANDS_H
 #define COLOSIM_TRACE_COMMANDS_H
 
+int trace_characterize(int argc, char **argv);
 int trace_convert(int argc, char **argv);
 int trace_info(int argc, char **argv);
 int trace_sample(int argc, char **argv);

@@ -66,6 +66,7 @@ static const struct export_column sample_columns[] = {
     {"gpu_held", CELL_REAL, "gpu_held"},
     {"jobs_waiting", CELL_REAL, "jobs_waiting"},
     {"jobs_running", CELL_REAL, "jobs_running"},
+    {"sm_busy", CELL_REAL, "sm_busy"},
     {NULL, CELL_END, "FROM sample WHERE run = ?1 ORDER BY start_us"},
 };
 

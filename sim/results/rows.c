@@ -181,12 +181,14 @@ static void node_cell(const void *from, int64_t i, int column, sqlite3_context *
     X(start_us, sqlite3_result_int64(out, s->start_us))                                            \
     X(gpu_held, cell_real(out, s->gpu_held))                                                       \
     X(jobs_waiting, cell_real(out, s->jobs_waiting))                                               \
-    X(jobs_running, cell_real(out, s->jobs_running))
+    X(jobs_running, cell_real(out, s->jobs_running))                                               \
+    X(sm_busy, cell_real(out, l->sm_unknown ? NAN : s->sm_busy))
 // clang-format on
 
 static void sample_cell(const void *from, int64_t i, int column, sqlite3_context *out)
 {
-    const struct sample *s = &((const struct run_rows *)from)->result->log.sample[i];
+    const struct run_log *l = &((const struct run_rows *)from)->result->log;
+    const struct sample *s = &l->sample[i];
     SET_CELL(SAMPLE_COLUMNS)
 }
 

@@ -15,7 +15,9 @@
     " esp_ms REAL, iac_ms REAL, pds_ms REAL, PRIMARY KEY(run, id)) WITHOUT ROWID;"                 \
     "PRAGMA user_version=2;"
 
-const char schema_1_to_2_sql[] = EPOCH_TABLE;
+const char schema_1_to_2_sql[] = "ALTER TABLE sample ADD COLUMN sm_busy REAL;" EPOCH_TABLE;
+const char schema_1_as_2_sql[] =
+    "CREATE TEMP VIEW sample AS SELECT *, NULL AS sm_busy FROM main.sample;";
 
 const char schema_sql[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, label TEXT,"
@@ -37,7 +39,7 @@ const char schema_sql[] =
     " node INTEGER NOT NULL, name, gpu_type, gpu REAL, PRIMARY KEY(run, node)) WITHOUT ROWID;"
     "CREATE TABLE sample(" OF_RUN
     " start_us INTEGER NOT NULL, gpu_held REAL, jobs_waiting REAL, jobs_running REAL,"
-    " PRIMARY KEY(run, start_us)) WITHOUT ROWID;"
+    " sm_busy REAL, PRIMARY KEY(run, start_us)) WITHOUT ROWID;"
     "CREATE TABLE span(" OF_RUN
     " id INTEGER NOT NULL, job INTEGER NOT NULL, task INTEGER NOT NULL, task_name,"
     " start_us INTEGER NOT NULL, end_us INTEGER NOT NULL, node INTEGER NOT NULL, gpu INTEGER,"

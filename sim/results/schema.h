@@ -11,7 +11,9 @@ enum {
 
 /* Makes every table in an empty database and marks it with both numbers. */
 extern const char schema_sql[];
-/* Makes a database of version 1 one of version 2: adds table epoch. */
+/* Makes a database of version 1 one of version 2: adds table epoch and sample.sm_busy. */
 extern const char schema_1_to_2_sql[];
+/* Lets a connection that only reads see a database of version 1 so; nothing is written. */
+extern const char schema_1_as_2_sql[];
 
 #endif

@@ -206,7 +206,9 @@ enum status store_open_read(struct store *s, const char *path, struct error *err
     TRY_OUT(check_schema(s, &version, err));
     if (version == 0)
         status = fail(err, ST_INPUT, "%s: there are no runs in it", path);
-    else if (sqlite3_exec(s->db, "PRAGMA query_only=1", NULL, NULL, NULL) != SQLITE_OK)
+    else if ((version == 1 &&
+              sqlite3_exec(s->db, schema_1_as_2_sql, NULL, NULL, NULL) != SQLITE_OK) ||
+             sqlite3_exec(s->db, "PRAGMA query_only=1", NULL, NULL, NULL) != SQLITE_OK)
         status = store_fail(s, "cannot be opened", err);
 out:
     if (status != ST_OK)

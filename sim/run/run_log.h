@@ -26,6 +26,7 @@ struct span {
 struct sample {
     int64_t start_us;
     double gpu_held, jobs_waiting, jobs_running;
+    double sm_busy; /* SM activity summed over all cards; means nothing where sm_unknown */
 };
 
 enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL };

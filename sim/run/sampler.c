@@ -36,7 +36,7 @@ static double overlap_us(int64_t from_us, int64_t to_us, int64_t lo_us, int64_t 
 void sampler_advance(struct sampler *s, int64_t time_us, const struct cluster *c, int32_t n_waiting,
                      int32_t n_running, double sm)
 {
-    double value[SAMPLER_SERIES] = {(double)c->gpu_held_milli / 1e3, n_waiting, n_running};
+    double value[SAMPLER_SERIES] = {(double)c->gpu_held_milli / 1e3, n_waiting, n_running, sm};
     int64_t from_us = s->now_us;
     s->now_us = time_us;
     if (time_us == from_us)
@@ -97,8 +97,9 @@ enum status sampler_close(const struct sampler *s, struct run_log *out, struct e
         int64_t end_us =
             start_us + s->stretch_us < s->now_us ? start_us + s->stretch_us : s->now_us;
         double length_us = (double)(end_us - start_us);
-        out->sample[i] = (struct sample){start_us, s->sum[0][i] / length_us,
-                                         s->sum[1][i] / length_us, s->sum[2][i] / length_us};
+        out->sample[i] =
+            (struct sample){start_us, s->sum[0][i] / length_us, s->sum[1][i] / length_us,
+                            s->sum[2][i] / length_us, s->sum[3][i] / length_us};
     }
     out->n_samples = n;
     out->sample_us = s->stretch_us;

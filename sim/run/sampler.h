@@ -8,7 +8,7 @@
 #include "core/cluster/cluster.h"
 #include "sim/run/run_log.h"
 
-enum { SAMPLER_STRETCHES = 512, SAMPLER_SERIES = 3, DECIDE_BUCKETS = 512 };
+enum { SAMPLER_STRETCHES = 512, SAMPLER_SERIES = 4, DECIDE_BUCKETS = 512 };
 
 struct sampler {
     int64_t origin_us, now_us, stretch_us;

@@ -130,6 +130,8 @@ COMMANDS = {
     "workloads": ["describe", "workloads", "BERT"],
     "trace info": ["trace", "info", "--trace", "pai.csv"],
     "trace convert": ["trace", "convert", "--trace", "pai.csv", "-o", "-"],
+    "trace characterize": ["trace", "characterize", "pai.csv", "--format", "pai", "--json"],
+    "report": ["report", "--db", "base.db", "-o", "-"],
     "export": ["export", "--db", "base.db", "--run", "base", "--jobs", "-"],
     "check": ["check", "--db", "base.db", "--run", "base", "--baseline", "base.json",
               "--junit", "out.xml"],

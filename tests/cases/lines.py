@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -130,12 +131,32 @@ def case_check(lab, tap):
               xml.parse(lab.path("out.xml")).getroot().findall(".//failure"), [])
 
 
+def case_plot(lab, tap):
+    """colosim plot of two runs"""
+    shell(lab, "colosim run --db r.db --label base --quiet; "
+               "colosim run --policy lucid --db r.db --label lucid --quiet")
+    done = shell(lab, "colosim plot --db r.db --figure jct-cdf --run base,lucid -o jct.svg")
+    drawn = shutil.which("gnuplot") is not None
+    tap.equal("exit code", done.returncode, 0 if drawn else 6)
+    tap.ok("the figure, or what it is made of",
+           os.path.exists(lab.path("jct.svg" if drawn else "jct.svg.dat")), os.listdir(lab.folder))
+
+
+def case_characterize(lab, tap):
+    """colosim trace characterize of a folder"""
+    lab.file("genai/qps.csv", "timestamp_anon,value,container_ip,request_type\n0,1,,API\n57,3,,API\n")
+    done = shell(lab, "colosim trace characterize --format genai --trace genai/")
+    tap.equal("exit code", done.returncode, 0)
+    tap.ok("the paper's 0.87 beside ours, 1 / 2", re.search(r"CV +0\.87 +0\.5 ", done.stdout), done.stdout)
+
+
 def case_help(lab, tap):
     """--help of every command"""
     done = shell(lab, "colosim --help")
     tap.equal("colosim --help: exit code", done.returncode, 0)
-    for command in ("run", "compare", "ls", "show", "export", "check", "describe", "trace",
-                    "trace info", "trace show", "trace convert", "trace synth", "trace sample"):
+    for command in ("run", "compare", "ls", "show", "export", "check", "describe", "plot",
+                    "report", "trace", "trace info", "trace show", "trace convert", "trace synth",
+                    "trace sample", "trace characterize"):
         tap.ok(f"it names {command.split()[0]}", command.split()[0] in done.stdout, done.stdout)
         help_of = shell(lab, f"colosim {command} --help")
         tap.ok(f"colosim {command} --help", help_of.returncode == 0 and
