@@ -3,6 +3,7 @@
 #ifndef COLOSIM_CALIB_COMMANDS_H
 #define COLOSIM_CALIB_COMMANDS_H
 
+int calib_pairs(int argc, char **argv);
 int calib_score(int argc, char **argv);
 int calib_synth(int argc, char **argv);
 int calib_train(int argc, char **argv);

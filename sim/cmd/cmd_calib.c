@@ -13,6 +13,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"pairs", calib_pairs, "any commands that print a rate, measured alone and in pairs under MPS"},
     {"score", calib_score, "held-out errors of the interference predictors on measured pairs"},
     {"synth", calib_synth, "made-up co-location experiments, measured from the physics"},
     {"train", calib_train, "measured pairs into a predictor's model file"},
