@@ -10,7 +10,10 @@
  *   fork         a child that ignores SIGTERM does the work; we wait for it
  *   tokens       prints "Avg generation throughput: X tokens/s" instead
  *   more         prints samples, peak_mib and sm behind the rate
- *   drift=FILE   while FILE is there the rate is 20 % lower */
+ *   drift=FILE   while FILE is there the rate is 20 % lower
+ *   mps          becomes a client of tests/stubs/nvidia-cuda-mps-control, if its pipe is there
+ *   env=FILE     writes there what MPS variables it was given
+ *   busy=FILE    if FILE is there, takes it away and ends saying that MPS is not ready (807) */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +50,26 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static void become_client(void)
+{
+    char path[512];
+    const char *pipe = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    snprintf(path, sizeof path, "%s/client.%ld", pipe != NULL ? pipe : "", (long)getpid());
+    FILE *file = fopen(path, "w");
+    if (file != NULL)
+        fclose(file);
+}
+
+static void write_env(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    for (char **e = environ; file != NULL && *e != NULL; e++)
+        if (strncmp(*e, "CUDA_", 5) == 0)
+            fprintf(file, "%s\n", *e);
+    if (file != NULL)
+        fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     char line[64], path[512];
@@ -69,6 +92,15 @@ int main(int argc, char **argv)
     if (file == NULL || fclose(file) != 0)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if ((text = option(argc, argv, "busy")) && unlink(text) == 0) {
+        puts("CUDA error 807: MPS server is not ready to accept new MPS client requests");
+        unlink(path);
+        return 6;
+    }
+    if (option(argc, argv, "mps"))
+        become_client();
+    if ((text = option(argc, argv, "env")))
+        write_env(text);
     if (option(argc, argv, "ready")) {
         puts("ready");
         if (fgets(line, sizeof line, stdin) == NULL || strcmp(line, "go\n") != 0)

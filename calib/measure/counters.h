@@ -6,10 +6,7 @@
 #ifndef COLOSIM_COUNTERS_H
 #define COLOSIM_COUNTERS_H
 
-#include "calib/measure/measurement.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "calib/measure/counter_reading.h"
 
 enum counter_source { COUNTERS_NONE, COUNTERS_NVML, COUNTERS_GPM, COUNTERS_DCGM };
 extern const char *const counter_source_name[]; /* NULL-terminated */
@@ -23,13 +20,6 @@ struct counters {
     char why_not[128]; /* why the best source is not used; empty where it is */
     char driver[32];   /* empty where NVML is not there */
     int compute_mode;  /* NVML's: 0 default, 3 exclusive process; -1 unknown */
-};
-
-/* A reading since the one before. NAN: not known. */
-struct counter_reading {
-    double sm, occ, tensor, dram, gpu_util; /* percent */
-    double fb_mib, sm_mhz;
-    bool throttled; /* slowed down by heat or power, not by idling or by what was asked */
 };
 
 void counters_open(struct counters *c, const char *uuid);

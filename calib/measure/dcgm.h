@@ -3,7 +3,7 @@
 #ifndef COLOSIM_DCGM_H
 #define COLOSIM_DCGM_H
 
-#include "calib/measure/counters.h"
+#include "calib/measure/counter_reading.h"
 
 #include <stddef.h>
 

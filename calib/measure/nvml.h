@@ -2,7 +2,7 @@
 #ifndef COLOSIM_NVML_H
 #define COLOSIM_NVML_H
 
-#include "calib/measure/counters.h"
+#include "calib/measure/counter_reading.h"
 
 /* NULL when the library, the driver or the card is not there. */
 struct nvml *nvml_open(const char *uuid);
