@@ -13,8 +13,10 @@
  *   drift=FILE   while FILE is there the rate is 20 % lower
  *   mps          becomes a client of tests/stubs/nvidia-cuda-mps-control, if its pipe is there
  *   env=FILE     writes there what MPS variables it was given
+ *   launch=N     launches N kernels through libcuda.so.1 before each line
  *   busy=FILE    if FILE is there, takes it away and ends saying that MPS is not ready (807) */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,19 @@ static void become_client(void)
     FILE *file = fopen(path, "w");
     if (file != NULL)
         fclose(file);
+}
+
+typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      void *, void **, void **);
+
+static void launch(int n)
+{
+    launch_fn *fn;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *symbol = library != NULL ? dlsym(library, "cuLaunchKernel") : NULL;
+    memcpy(&fn, &symbol, sizeof symbol);
+    for (int i = 0; i < n && fn != NULL; i++)
+        fn((void *)1, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
 }
 
 static void write_env(const char *path)
@@ -113,6 +128,7 @@ int main(int argc, char **argv)
             return 3;
         if ((text = option(argc, argv, "drift")) && access(text, F_OK) == 0)
             r *= .8;
+        launch((text = option(argc, argv, "launch")) ? atoi(text) : 0);
         if (option(argc, argv, "tokens"))
             printf("INFO Avg generation throughput: %.6g tokens/s, running 3\n", r);
         else

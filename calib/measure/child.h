@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { CHILD_ENV_MAX = 12, CHILD_LINE_MAX = 4096 };
+enum { CHILD_ENV_MAX = 16, CHILD_LINE_MAX = 4096 };
 
 /* What is added to the environment; an entry without '=' is taken out. All-zero is none. */
 struct child_env {

@@ -125,7 +125,24 @@ static int pids_in(const char *text, pid_t *out, int max)
     return n;
 }
 
-int mps_clients_of(const struct mps *m, pid_t session, struct mps_client *out, int max)
+/* Does the environment that the process was started with have this entry? */
+static bool has_mark(pid_t pid, const char *mark)
+{
+    char path[64];
+    char *text = NULL;
+    size_t size = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && !found && getdelim(&text, &size, '\0', file) > 0)
+        found = strcmp(text, mark) == 0;
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return found;
+}
+
+int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out, int max)
 {
     char input[64], answer[1024];
     pid_t server[SERVERS_MAX], client[CLIENTS_MAX];
@@ -140,18 +157,18 @@ int mps_clients_of(const struct mps *m, pid_t session, struct mps_client *out, i
             continue;
         int n_clients = pids_in(answer, client, CLIENTS_MAX);
         for (int c = 0; c < n_clients && n < max; c++)
-            if (session == 0 || getsid(client[c]) == session)
+            if (mark == NULL || has_mark(client[c], mark))
                 out[n++] = (struct mps_client){server[s], client[c]};
     }
     return n;
 }
 
-void mps_terminate(const struct mps *m, pid_t session)
+void mps_terminate(const struct mps *m, const char *mark)
 {
     char input[64], answer[256];
     struct mps_client client[CLIENTS_MAX];
     struct error err;
-    int n = mps_clients_of(m, session, client, CLIENTS_MAX);
+    int n = mps_clients_of(m, mark, client, CLIENTS_MAX);
     for (int c = 0; c < n; c++) {
         snprintf(input, sizeof input, "terminate_client %ld %ld\n", (long)client[c].server,
                  (long)client[c].pid);

@@ -27,11 +27,11 @@ enum status mps_client_env(const struct mps *m, double thread_pct, double mem_li
 struct mps_client {
     pid_t server, pid;
 };
-/* Those in that session, or all where it is 0; their number, at most max. 0 also where nothing
- * answers. */
-int mps_clients_of(const struct mps *m, pid_t session, struct mps_client *out, int max);
-/* Ends the clients of that session, or all, in the server's eyes before anybody kills them. */
-void mps_terminate(const struct mps *m, pid_t session);
+/* Those that have this entry in their environment, which a job's processes inherit whatever session
+ * they move to; all where it is NULL. Their number, at most max; 0 also where nothing answers. */
+int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out, int max);
+/* Ends them in the server's eyes before anybody kills them. */
+void mps_terminate(const struct mps *m, const char *mark);
 
 /* Quits the daemon, and removes its folder. Safe on an empty one. */
 void mps_stop(struct mps *m);

@@ -37,7 +37,8 @@ static enum status list_pairs(struct candidate *c, const struct joblist *jobs,
                 .stratum = (a->kind == KIND_INFER) + (b->kind == KIND_INFER),
                 .workloads = x < y ? x * workloads->n + y : y * workloads->n + x};
         }
-    gsl_ran_shuffle(rng, c, (size_t)k, sizeof *c);
+    if (k > 1)
+        gsl_ran_shuffle(rng, c, (size_t)k, sizeof *c);
     for (int32_t i = 0; i < k; i++)
         c[i].order = i;
     return ST_OK;
@@ -101,7 +102,8 @@ enum status pair_plan_make(struct pair_plan *p, const struct joblist *jobs, doub
             p->pair[p->n++] = c[i].pair;
         }
     }
-    gsl_ran_shuffle(rng, p->pair, (size_t)p->n, sizeof *p->pair);
+    if (p->n > 1) /* GSL does not take 0 */
+        gsl_ran_shuffle(rng, p->pair, (size_t)p->n, sizeof *p->pair);
 out:
     if (rng != NULL)
         gsl_rng_free(rng);

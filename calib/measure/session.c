@@ -25,6 +25,7 @@ enum { CLIENTS_MAX = 64 };
 struct runner {
     const struct measured_job *job;
     struct child child;
+    char mark[48]; /* in the environment of all its processes */
     struct rate_reader reader;
     bool ready, told;   /* it has printed a rate or "ready"; the latter wants to be told to go */
     double last_line_s; /* of a rate; 0: none yet */
@@ -66,6 +67,7 @@ static void outcome(struct scene *c, enum outcome what, const char *format, ...)
 static enum status job_env(const struct session *s, struct runner *r, struct child_env *env,
                            struct error *err)
 {
+    TRY(child_env_add(env, err, "%s", r->mark));
     if (s->use_mps)
         TRY(mps_client_env(&s->mps, r->job->thread_pct, r->job->mem_limit_mib, env, err));
     else if (s->uuid[0] != '\0') {
@@ -103,6 +105,7 @@ static enum status start(struct scene *c, struct runner *r, struct error *err)
                  (int)(r - c->runner));
         empty_folder(r->ring_folder);
     }
+    snprintf(r->mark, sizeof r->mark, "COLOSIM_JOB=%ld-%d", (long)getpid(), (int)(r - c->runner));
     snprintf(log, sizeof log, "%s/%s.log", c->s->log_folder, r->job->name);
     enum status status = job_env(c->s, r, &env, err);
     if (status == ST_OK)
@@ -186,7 +189,7 @@ static bool all_run(struct scene *c, enum outcome what)
 static void end_job(struct scene *c, struct runner *r)
 {
     if (c->s->use_mps && r->child.pid > 0)
-        mps_terminate(&c->s->mps, r->child.pid);
+        mps_terminate(&c->s->mps, r->mark);
     child_end(&r->child, c->s->options.grace_s);
 }
 
@@ -217,7 +220,7 @@ static void prove_mps(struct scene *c)
     struct mps_client client[CLIENTS_MAX];
     for (int i = 0; i < c->n; i++) {
         struct runner *r = &c->runner[i];
-        int n = c->s->use_mps ? mps_clients_of(&c->s->mps, r->child.pid, client, CLIENTS_MAX) : 0;
+        int n = c->s->use_mps ? mps_clients_of(&c->s->mps, r->mark, client, CLIENTS_MAX) : 0;
         c->m->side[i][SIDE_MPS] = n > 0;
         if (c->s->use_mps && n == 0)
             outcome(c, OUTCOME_NO_MPS,
@@ -419,7 +422,7 @@ static void scene_free(struct scene *c)
 static void end_strays(struct session *s)
 {
     if (s->use_mps && s->mps.folder[0] != '\0')
-        mps_terminate(&s->mps, 0);
+        mps_terminate(&s->mps, NULL);
     keeper_kill_children(s->mps.daemon, s->mps.n_daemons);
 }
 

@@ -293,7 +293,6 @@ static enum status take_step(struct work *w, const struct step *s, struct error 
 static enum status measure(struct work *w, struct error *err)
 {
     struct step s;
-    w->begin_s = monotonic_s();
     w->cost_s[0] = w->cost_s[1] = w->c->options.session.warmup_s + w->c->options.session.window_s;
     while (next_step(w, &s)) {
         w->out_of_time = too_late(w, &s);
@@ -453,7 +452,8 @@ static void close_work(struct work *w)
 static int work(void *context)
 {
     struct error err = {""}, second;
-    struct work w = {.c = context, .ledger = {.fd = -1}, .bar = isatty(STDERR_FILENO)};
+    struct work w = {
+        .c = context, .ledger = {.fd = -1}, .begin_s = monotonic_s(), .bar = isatty(STDERR_FILENO)};
     enum status status = open_work(&w, &err);
     if (status == ST_OK) {
         announce(&w);
