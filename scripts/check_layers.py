@@ -27,7 +27,7 @@ LIBRARIES = {
     "cblas.h": ("core/elastico/dense",),
     "criterion/": (),
     "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "calib/", "sim/run/metrics",
-             "sim/cmd/main"),
+             "sim/cmd/calib_bench", "sim/cmd/main"),
     "dlfcn.h": ("calib/cuda/", "calib/measure/"),
     "jansson.h": ("calib/measure/joblist", "core/base/param", "core/elastico/catalog_file",
                   "core/elastico/model_file", "sim/", "traces/philly"),

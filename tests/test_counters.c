@@ -1,7 +1,7 @@
 /* Which counters are used, and what they give: against stubs of NVML and DCGM (tests/stubs). */
 #include "calib/measure/counters.h"
 
-#include "leak.h"
+#include "tests/leak.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,7 +2,7 @@
  */
 #include "calib/measure/gpu.h"
 
-#include "leak.h"
+#include "tests/leak.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

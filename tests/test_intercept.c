@@ -2,7 +2,7 @@
  * What is expected is what tests/cuda_user.c is told to do. */
 #include "calib/measure/ring.h"
 
-#include "leak.h"
+#include "tests/leak.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

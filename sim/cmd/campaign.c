@@ -380,7 +380,8 @@ static enum status open_work(struct work *w, struct error *err)
                                  : c->no_mps ? "off"
                                              : "on",
                                  w->gpu.cuda,
-                                 c->no_gpu ? -1 : w->counters.compute_mode};
+                                 c->no_gpu ? -1 : w->counters.compute_mode,
+                                 w->gpu.n_sms};
     snprintf(path, sizeof path, "%s/raw.csv", c->folder);
     TRY(ledger_open(&w->ledger, path, c->jobs, &facts, err));
     w->number = w->ledger.n > 0 ? w->ledger.row[w->ledger.n - 1].session + 1 : 1;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void put_number(FILE *to, double value)
+void ledger_put_number(FILE *to, double value)
 {
     char text[32];
     putc(',', to);
@@ -48,14 +48,15 @@ static void put_row(FILE *to, const struct ledger *l, const struct measurement *
             m->error, f->gpu_name, f->gpu_uuid, f->driver, f->cuda, f->compute_mode, f->mps,
             m->counter_source);
     for (int i = 0; i < 2; i++)
-        put_number(to, job[i] != NULL ? job[i]->thread_pct : NAN);
+        ledger_put_number(to, job[i] != NULL ? job[i]->thread_pct : NAN);
     for (int i = 0; i < 2; i++)
-        put_number(to, job[i] != NULL && job[i]->mem_limit_mib > 0 ? job[i]->mem_limit_mib : NAN);
+        ledger_put_number(to, job[i] != NULL && job[i]->mem_limit_mib > 0 ? job[i]->mem_limit_mib
+                                                                          : NAN);
     for (int i = 0; i < N_JOINT_NUMBERS; i++)
-        put_number(to, m->joint[i]);
+        ledger_put_number(to, m->joint[i]);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < N_SIDE_NUMBERS; i++)
-            put_number(to, m->side[side][i]);
+            ledger_put_number(to, m->side[side][i]);
     putc('\n', to);
 }
 
@@ -237,18 +238,25 @@ void ledger_close(struct ledger *l)
     *l = (struct ledger){.fd = -1};
 }
 
-double ledger_solo_rate(const struct ledger *l, int32_t job)
+double ledger_solo_mean(const struct ledger *l, int32_t job, bool joint, int number)
 {
     double sum = 0;
     int32_t n = 0;
     for (int32_t i = 0; i < l->n; i++) {
         const struct measurement *m = &l->row[i];
-        if (m->kind == MEASURED_SOLO && m->outcome == OUTCOME_OK && m->job[0] == job) {
-            sum += m->side[0][SIDE_RATE];
+        double value = joint ? m->joint[number] : m->side[0][number];
+        if (m->kind == MEASURED_SOLO && m->outcome == OUTCOME_OK && m->job[0] == job &&
+            !isnan(value)) {
+            sum += value;
             n++;
         }
     }
     return n > 0 ? sum / n : NAN;
+}
+
+double ledger_solo_rate(const struct ledger *l, int32_t job)
+{
+    return ledger_solo_mean(l, job, false, SIDE_RATE);
 }
 
 double ledger_drift(const struct ledger *l, int32_t row)
@@ -265,23 +273,6 @@ bool ledger_counts(const struct ledger *l, int32_t row, double drift_frac)
         if (l->row[i].kind == MEASURED_SENTINEL && l->row[i].outcome == OUTCOME_OK)
             return fabs(ledger_drift(l, i) - 1) <= drift_frac;
     return true;
-}
-
-/* The mean of a number over the ok solos of a job; NAN where none has it. */
-static double solo_mean(const struct ledger *l, int32_t job, bool joint, int number)
-{
-    double sum = 0;
-    int32_t n = 0;
-    for (int32_t i = 0; i < l->n; i++) {
-        const struct measurement *m = &l->row[i];
-        double value = joint ? m->joint[number] : m->side[0][number];
-        if (m->kind == MEASURED_SOLO && m->outcome == OUTCOME_OK && m->job[0] == job &&
-            !isnan(value)) {
-            sum += value;
-            n++;
-        }
-    }
-    return n > 0 ? sum / n : NAN;
 }
 
 static const char *solo_source(const struct ledger *l, int32_t job)
@@ -301,22 +292,23 @@ enum status ledger_write_solo(const struct ledger *l, const char *path, struct e
           "kernel_us,gap_us,launch_per_s,cv,counter_source\n",
           out.file);
     for (int32_t j = 0; j < l->jobs->n; j++) {
-        double rate = solo_mean(l, j, false, SIDE_RATE);
-        double samples = solo_mean(l, j, false, SIDE_SAMPLES);
+        double rate = ledger_solo_mean(l, j, false, SIDE_RATE);
+        double samples = ledger_solo_mean(l, j, false, SIDE_SAMPLES);
         if (isnan(rate))
             continue;
         fputs(l->jobs->job[j].name, out.file);
-        put_number(out.file, samples);
-        put_number(out.file, solo_mean(l, j, false, SIDE_PEAK_MIB));
-        put_number(out.file, rate);
-        put_number(out.file, rate * samples);
+        ledger_put_number(out.file, samples);
+        ledger_put_number(out.file, ledger_solo_mean(l, j, false, SIDE_PEAK_MIB));
+        ledger_put_number(out.file, rate);
+        ledger_put_number(out.file, rate * samples);
         for (int i = JOINT_SM; i <= JOINT_DRAM; i++)
-            put_number(out.file, solo_mean(l, j, true, i));
-        put_number(out.file, solo_mean(l, j, true, JOINT_MHZ_MAX));
+            ledger_put_number(out.file, ledger_solo_mean(l, j, true, i));
+        ledger_put_number(out.file, ledger_solo_mean(l, j, true, JOINT_MHZ_MAX));
         for (size_t i = 0; i < 4; i++)
-            put_number(out.file, solo_mean(l, j, false,
-                                           (const int[]){SIDE_KERNEL_US, SIDE_GAP_US,
-                                                         SIDE_LAUNCH_PER_S, SIDE_CV}[i]));
+            ledger_put_number(out.file,
+                              ledger_solo_mean(l, j, false,
+                                               (const int[]){SIDE_KERNEL_US, SIDE_GAP_US,
+                                                             SIDE_LAUNCH_PER_S, SIDE_CV}[i]));
         fprintf(out.file, ",%s\n", solo_source(l, j));
     }
     return output_close(&out, ST_OK, err);
@@ -345,14 +337,14 @@ enum status ledger_write_pairs(const struct ledger *l, const char *path, double 
         double solo[2] = {ledger_solo_rate(l, m->job[0]), ledger_solo_rate(l, m->job[1])};
         fprintf(out.file, "%s,%s", l->jobs->job[m->job[0]].name, l->jobs->job[m->job[1]].name);
         for (int k = 0; k < 2; k++)
-            put_number(out.file, solo[k]);
+            ledger_put_number(out.file, solo[k]);
         for (int k = 0; k < 2; k++)
-            put_number(out.file, m->side[k][SIDE_RATE]);
+            ledger_put_number(out.file, m->side[k][SIDE_RATE]);
         for (int k = 0; k < 2; k++)
-            put_number(out.file, m->side[k][SIDE_RATE] / solo[k]);
+            ledger_put_number(out.file, m->side[k][SIDE_RATE] / solo[k]);
         fprintf(out.file, ",%d", rep_of(l, i, drift_frac));
         for (int k = 0; k < 2; k++)
-            put_number(out.file, m->side[k][SIDE_CV]);
+            ledger_put_number(out.file, m->side[k][SIDE_CV]);
         putc('\n', out.file);
     }
     return output_close(&out, ST_OK, err);

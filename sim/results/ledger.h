@@ -9,11 +9,13 @@
 #include "calib/measure/joblist.h"
 #include "calib/measure/measurement.h"
 
+#include <stdio.h>
+
 /* What is the same in every row. */
 struct ledger_facts {
     uint64_t plan; /* a hash: rows of another plan are not ours to go on with */
     const char *gpu_name, *gpu_uuid, *driver, *mps; /* mps: "on", "off" or "none" (no card) */
-    int cuda, compute_mode;
+    int cuda, compute_mode, n_sms;                  /* n_sms is not written */
 };
 
 struct ledger {
@@ -38,8 +40,13 @@ void ledger_close(struct ledger *l);
 bool ledger_counts(const struct ledger *l, int32_t row, double drift_frac);
 /* A job's rate alone, the mean of its ok solos; NAN of none. O(n). */
 double ledger_solo_rate(const struct ledger *l, int32_t job);
+/* The mean of any other number over them: an enum side_number, or joint_number where joint. */
+double ledger_solo_mean(const struct ledger *l, int32_t job, bool joint, int number);
 /* What a sentinel gave over that rate. */
 double ledger_drift(const struct ledger *l, int32_t row);
+
+/* ",NUMBER", nothing behind the comma where it is NAN. */
+void ledger_put_number(FILE *to, double value);
 
 /* job_solo.csv: one row a job; job_pairs.csv: one row a usable pair window, rep counted from 0 for
  * each pair. As core/elastico/catalogs/h200_*.csv have them, with more columns behind. */
