@@ -431,3 +431,82 @@ def case_wrong(lab, tap):
         tap.ok(f"{said}: exit 2", done.code == 2 and said in done.err, done.shown())
     done = lab.run("calib", "pairs", jobs, "-o", "/proc/out", "--no-gpu")
     tap.equal("a folder that cannot be made", done.code, 4)
+
+
+FAKE_PROBE = """#!/bin/sh
+# Knows nothing of cards: stream keeps .25 of its rate beside anything, all others .5.
+[ "$1" = --check ] && exit 0
+exec {rate_job} running 1000 ready share=$([ "$1" = stream ] && echo .25 || echo .5)
+"""
+
+
+def case_bench(lab, tap):
+    """calib bench writes the tables of data/h200, most telling pairs first"""
+    program = lab.path("colosim")
+    os.link(lab.program, program)
+    os.chmod(lab.file("colosim-probe", FAKE_PROBE.format(rate_job=helper(lab, "rate_job"))), 0o755)
+    (lab.folder / "running").mkdir()
+    command = ["calib", "bench", "-o", "out", "--no-mps", "--quiet", "--set", "measure.window_s=0.3",
+               "--set", "measure.warmup_s=0", "--set", "measure.grace_s=0.1", "--set",
+               "measure.repeats=1"]
+    done = lab.run(*command, "--limit", "45s", env=card(lab), program=program)
+    tap.equal("exit code", done.code, 0)
+    solo, pairs = rows(lab, "out/probe_solo.csv"), rows(lab, "out/probe_pairs.csv")
+    kinds = {"fma", "mma", "stream", "l2", "smem", "h2d", "d2h", "launch", "graph", "occ", "spin",
+             "burst", "host"}
+    tap.equal("every kind alone", {row["probe"] for row in solo}, kinds)
+    tap.ok("blocks are per SM of the card", {row["blocks"] for row in solo if row["probe"] == "fma"} ==
+           {"1056", "66", "264"}, solo)
+    tap.ok("some pairs in the time there was", len(pairs) >= 5, len(pairs))
+    first = kinds - {"h2d", "d2h", "launch", "graph", "occ", "burst", "host"}
+    tap.ok("of the first group", {row[f"probe_{s}"] for row in pairs[:20] for s in "ab"} <= first)
+    wrong = [row for row in pairs for s in "ab" if abs(
+        float(row[f"retain_{s}"]) - (.25 if row[f"probe_{s}"] == "stream" else .5)) > 1e-9]
+    tap.ok("each keeps the share it was given", not wrong, wrong)
+    tap.equal("nothing is left", gone(lab), [])
+
+
+def case_bench_none(lab, tap):
+    """calib bench without probes, card, or a driver new enough: one line, exit 6"""
+    program = lab.path("colosim")
+    os.link(lab.program, program)
+    done = lab.run("calib", "bench", "-o", "out", program=program)
+    tap.ok("without probes", done.code == 6 and "built without nvcc" in done.err, done.shown())
+    probe = pathlib.Path(lab.program).parent / "calib/cuda/colosim-probe"
+    if not probe.exists():
+        tap.skip("a driver too old, and no device", "built without nvcc")
+        return
+    for name, env, said in (("no driver", {}, "CUDA error 35"),
+                            ("a driver too old", {"STUB_CUDA_VERSION": "12020"}, "CUDA error 35"),
+                            ("no device", {"STUB_CUDA_INIT": "100"}, "CUDA error 100")):
+        done = lab.run("calib", "bench", "-o", "out", env=card(lab, **env) if env else None)
+        tap.ok(name, done.code == 6 and said in done.err and len(done.err.splitlines()) == 1 and
+               not os.path.exists(lab.path("out")), done.shown())
+
+
+def case_04_05(lab, tap):
+    """04 speed or slowdown, 05 throttled samples, as recorded elsewhere"""
+    alone = lab.file("solo.csv", "model,iter_ms\nx,100.0\ny,50.0\n")
+    both = lab.file("together.csv", "model_a,model_b,iter_ms_a,iter_ms_b\nx,y,125.0,100.0\n")
+    done = lab.run("calib", "times", alone, "--together", both, "-o", "pairs.csv")
+    tap.equal("04: exit code", done.code, 0)
+    tap.equal("04: speed is time alone over time together", pathlib.Path(lab.path(
+        "pairs.csv")).read_text(), "model_a,model_b,speed_a,speed_b\nx,y,0.8,0.5\n")
+    trace = "job,submit_s,duration_s,gpu,workload\nx,0,10,1,x\ny,0,10,1,y\n"
+    run = lab.replay(trace, "1x1:v100-32g", "--set", "share.max_jobs=2", "--truth", "table",
+                     "--pairs", "pairs.csv")
+    tap.near("04: ends", run.column("finish_s"), {"x": 12.5, "y": 16.25})
+    head = "i,iter_ms,throttled\n"
+    samples = lab.file("iterations.csv", head + "0,10.0,0\n1,10.2,0\n2,9.8,0\n3,10.0,0\n4,25.0,1\n")
+    done = lab.run("calib", "times", samples, "-o", "profile.csv")
+    tap.equal("05: the median of the rest, and how many", (done.code, pathlib.Path(lab.path(
+        "profile.csv")).read_text()), (0, "model,iter_ms,used,left_out\n,10,4,1\n"))
+    hot = lab.file("all-throttled.csv", head + "0,24.0,1\n1,25.0,1\n")
+    done = lab.run("calib", "times", hot, "-o", "profile.csv")
+    tap.ok("05: nothing left is an error", done.code == 3 and "throttled" in done.err, done.shown())
+    tap.ok("05: the old profile is unchanged", ",10,4,1" in pathlib.Path(lab.path(
+        "profile.csv")).read_text())
+    for text, said in (("iter_ms\n0\n", "want a time above 0"), ("ms\n1\n", "no column 'iter_ms'"),
+                       ("iter_ms,throttled\n1,maybe\n", "want 0 or 1")):
+        done = lab.run("calib", "times", lab.file("bad.csv", text))
+        tap.ok(f"{said}: exit 3", done.code == 3 and said in done.err, done.shown())
