@@ -214,20 +214,25 @@ static enum status get_ready(struct scene *c, struct runner *r, struct error *er
     return ST_OK;
 }
 
-/* Each job has a process among the clients of our server. */
-static void prove_mps(struct scene *c)
+/* Each job has a process among the clients of our server. One that ended while we asked did that,
+ * and nothing else. */
+static enum status prove_mps(struct scene *c, struct error *err)
 {
     struct mps_client client[CLIENTS_MAX];
+    int n[2] = {0};
     for (int i = 0; i < c->n; i++) {
-        struct runner *r = &c->runner[i];
-        int n = c->s->use_mps ? mps_clients_of(&c->s->mps, r->mark, client, CLIENTS_MAX) : 0;
-        c->m->side[i][SIDE_MPS] = n > 0;
-        if (c->s->use_mps && n == 0)
+        if (c->s->use_mps)
+            n[i] = mps_clients_of(&c->s->mps, c->runner[i].mark, client, CLIENTS_MAX);
+        c->m->side[i][SIDE_MPS] = n[i] > 0;
+    }
+    TRY(listen(c, monotonic_s(), NULL, err));
+    for (int i = 0; all_run(c, OUTCOME_ENDED) && c->s->use_mps && i < c->n; i++)
+        if (n[i] == 0)
             outcome(c, OUTCOME_NO_MPS,
                     "%s does not run under MPS: none of its processes is a client of our server; "
                     "does it set CUDA_MPS_PIPE_DIRECTORY itself or use no card?",
-                    r->job->name);
-    }
+                    c->runner[i].job->name);
+    return ST_OK;
 }
 
 static enum status read_counters(struct scene *c, struct error *err)
@@ -386,7 +391,9 @@ static enum status run(struct scene *c, struct error *err)
         TRY(get_ready(c, &c->runner[k == 0 ? first : 1 - first], err));
     if (c->m->outcome != OUTCOME_OK)
         return ST_OK;
-    prove_mps(c);
+    TRY(prove_mps(c, err));
+    if (c->m->outcome != OUTCOME_OK)
+        return ST_OK;
     for (int i = 0; i < c->n; i++)
         if (!c->runner[i].told)
             child_say(&c->runner[i].child, "go\n");

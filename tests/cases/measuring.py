@@ -251,7 +251,7 @@ def case_throttled(lab, tap):
     tap.equal("no row, and no 0", rows(lab, "out/job_solo.csv"), [])
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "some", *QUICK, "--set",
                            "measure.window_s=4", "--set", "measure.fraction=0"], cwd=lab.folder,
-                          env={**os.environ, **env}) as run:
+                          stdout=subprocess.DEVNULL, env={**os.environ, **env}) as run:
         wait_until(lambda: (lab.folder / "some/log/a.log").exists())
         time.sleep(1.5)
         os.unlink(hot)
@@ -268,6 +268,7 @@ def case_clocks(lab, tap):
     jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK, "--set",
                            "measure.window_s=3", "--set", "measure.fraction=0"], cwd=lab.folder,
+                          stdout=subprocess.DEVNULL,
                           env={**os.environ, **card(lab, STUB_MHZ=mhz)}) as run:
         wait_until(lambda: (lab.folder / "out/log/a.log").exists())
         time.sleep(1.5)
@@ -281,7 +282,8 @@ def case_drift(lab, tap):
     """When a sentinel has moved, the pairs before it are measured again"""
     jobs = jobs_file(lab, job(lab, "a", 100, "drift=slow"), job(lab, "b", 50, "drift=slow"))
     options = ["-o", "out", "--no-gpu", *QUICK]
-    with subprocess.Popen([lab.program, "calib", "pairs", jobs, *options], cwd=lab.folder) as run:
+    with subprocess.Popen([lab.program, "calib", "pairs", jobs, *options], cwd=lab.folder,
+                          stdout=subprocess.DEVNULL) as run:
         raw = lab.folder / "out/raw.csv"
         wait_until(lambda: lines_in(raw) >= 3)  # both alone
         lab.file("slow", "")
@@ -299,7 +301,8 @@ def case_stopped(lab, tap):
     """Ctrl-C, a limit, and a cut row: what there is stays, and the same command goes on"""
     jobs = jobs_file(lab, *(job(lab, name, 100, "mps") for name in "abc"))
     command = ["calib", "pairs", jobs, "-o", "out", *QUICK]
-    with subprocess.Popen([lab.program, *command], cwd=lab.folder, stderr=subprocess.PIPE,
+    with subprocess.Popen([lab.program, *command], cwd=lab.folder, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL,
                           env={**os.environ, **card(lab)}) as run:
         raw = lab.folder / "out/raw.csv"
         wait_until(lambda: lines_in(raw) >= 5)
@@ -345,7 +348,8 @@ def case_killed(lab, tap):
     command = [lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK]
     rng = random.Random(1)
     for i in range(6):
-        with subprocess.Popen(command, cwd=lab.folder, stderr=subprocess.DEVNULL,
+        with subprocess.Popen(command, cwd=lab.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL,
                               env={**os.environ, **card(lab)}) as run:
             time.sleep(rng.uniform(0.05, 2.5))
             if i % 2:  # the worker, whose keeper is left
@@ -375,8 +379,8 @@ def case_swept(lab, tap):
     """A daemon whose run was killed with its keeper is ended by the next"""
     jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
     command = [lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK]
-    with subprocess.Popen(command, cwd=lab.folder, stderr=subprocess.DEVNULL,
-                          env={**os.environ, **card(lab)}) as run:
+    with subprocess.Popen(command, cwd=lab.folder, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env={**os.environ, **card(lab)}) as run:
         wait_until(lambda: mps_log(lab))
         victim = worker_of(run.pid)
         os.kill(run.pid, signal.SIGSTOP)
