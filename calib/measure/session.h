@@ -8,33 +8,7 @@
 #ifndef COLOSIM_SESSION_H
 #define COLOSIM_SESSION_H
 
-#include "calib/measure/counters.h"
-#include "calib/measure/joblist.h"
-#include "calib/measure/measurement.h"
-#include "calib/measure/mps.h"
-#include "calib/measure/stop.h"
-
-#include "core/base/param.h"
-
-struct session_options {
-    double warmup_s, window_s;
-    double ready_s; /* for a job to get ready */
-    double grace_s;
-    double clock_change_frac; /* of the SM clock inside a window */
-    int64_t min_rates;        /* of each job in a window */
-};
-
-struct session {
-    struct session_options options;
-    struct stop *stop;
-    bool use_mps;
-    const char *uuid; /* the card; empty: the jobs need none */
-    struct mps mps;   /* started when first needed, and again after a fault */
-    struct counters *counters;
-    const char *log_folder;  /* FOLDER/JOB.log holds what the job last said */
-    const char *profiler;    /* the library to preload; NULL: none */
-    const char *ring_folder; /* ours, while there is a profiler */
-};
+#include "calib/measure/scene.h"
 
 /* Fills m, whatever becomes of the jobs; a status other than ST_OK is about us: ST_HELPER where MPS
  * does not start, ST_INTERRUPTED when asked to stop, m then being worth nothing. job[i] belongs to

@@ -6,6 +6,7 @@
 #include "calib/measure/gpu.h"
 #include "calib/measure/pair_plan.h"
 #include "calib/measure/session.h"
+#include "core/base/param.h"
 #include "sim/results/ledger.h"
 
 #include <argp.h>
