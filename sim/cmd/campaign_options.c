@@ -95,8 +95,7 @@ void campaign_init(struct campaign *c)
 
 bool companion_path(char path[512], const char *name)
 {
-    static const char *const places[] = {"", "calib/cuda/", "../libexec/colosim/",
-                                         "../lib/colosim/"};
+    static const char *const places[] = {"", "calib/cuda/", "../libexec/colosim/"};
     char self[256];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0)
