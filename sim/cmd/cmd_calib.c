@@ -13,10 +13,13 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"bench", calib_bench, "our probes of a card's resources, measured alone and in pairs under MPS"},
     {"fit", calib_fit,
      "measured pairs, probes and profiles into the physics of sharing, with errors"},
+    {"pairs", calib_pairs, "any commands that print a rate, measured alone and in pairs under MPS"},
     {"score", calib_score, "held-out errors of the interference predictors on measured pairs"},
     {"synth", calib_synth, "made-up co-location experiments, measured from the physics"},
+    {"times", calib_times, "iteration times recorded elsewhere into times and speeds"},
     {"train", calib_train, "measured pairs into a predictor's model file"},
     {"validate", calib_validate, "a day that a testbed ran, beside its replay"},
 };

@@ -1,0 +1,14 @@
+/* counter_reading.h - what a card says of itself at one time. */
+#ifndef COLOSIM_COUNTER_READING_H
+#define COLOSIM_COUNTER_READING_H
+
+#include <stdbool.h>
+
+/* A reading since the one before. NAN: not known. */
+struct counter_reading {
+    double sm, occ, tensor, dram, gpu_util; /* percent */
+    double fb_mib, sm_mhz;
+    bool throttled; /* slowed down by heat or power, not by idling or by what was asked */
+};
+
+#endif

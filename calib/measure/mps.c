@@ -1,0 +1,234 @@
+#include "calib/measure/mps.h"
+
+#include "calib/measure/keeper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONTROL       "nvidia-cuda-mps-control"
+#define FOLDER_PREFIX "colosim-mps-"
+enum { SERVERS_MAX = 16, CLIENTS_MAX = 64 };
+
+static const char *temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder != NULL && folder[0] == '/' && strlen(folder) < 100 ? folder : "/tmp";
+}
+
+/* The folder's name says who owns it: colosim-mps-UID-PID-XXXXXX. */
+static enum status make_folder(struct mps *m, struct error *err)
+{
+    char path[600];
+    snprintf(m->folder, sizeof m->folder, "%s/" FOLDER_PREFIX "%ld-%ld-XXXXXX", temporary_folder(),
+             (long)getuid(), (long)getpid());
+    if (mkdtemp(m->folder) == NULL) {
+        enum status status = fail(err, ST_OUTPUT, "%s: %s", m->folder, strerror(errno));
+        m->folder[0] = '\0';
+        return status;
+    }
+    bool fine = chmod(m->folder, 0755) == 0;
+    snprintf(path, sizeof path, "%s/pipe", m->folder);
+    fine = fine && mkdir(path, 0755) == 0;
+    snprintf(path, sizeof path, "%s/log", m->folder);
+    fine = fine && mkdir(path, 0755) == 0;
+    return fine ? ST_OK : fail(err, ST_OUTPUT, "%s: %s", path, strerror(errno));
+}
+
+static void remove_files(const char *folder)
+{
+    char path[600];
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlink(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    rmdir(folder);
+}
+
+static void remove_folder(const char *folder)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    remove_files(path);
+    snprintf(path, sizeof path, "%s/log", folder);
+    remove_files(path);
+    remove_files(folder);
+}
+
+static enum status folder_env(const char *folder, struct child_env *env, struct error *err)
+{
+    TRY(child_env_add(env, err, "CUDA_MPS_PIPE_DIRECTORY=%s/pipe", folder));
+    return child_env_add(env, err, "CUDA_MPS_LOG_DIRECTORY=%s/log", folder);
+}
+
+static enum status ask(const struct mps *m, const char *input, char *answer, size_t size,
+                       struct error *err)
+{
+    return child_ask("exec " CONTROL, &m->env, input, 10, answer, size, err);
+}
+
+enum status mps_start(struct mps *m, const char *uuid, struct error *err)
+{
+    char answer[1024];
+    *m = (struct mps){.folder = ""};
+    enum status status =
+        child_ask("command -v " CONTROL, &m->env, "", 10, answer, sizeof answer, err);
+    if (status != ST_OK)
+        return fail(err, ST_HELPER, CONTROL " is not on PATH: it comes with the NVIDIA driver");
+    TRY_OUT(make_folder(m, err));
+    TRY_OUT(folder_env(m->folder, &m->env, err));
+    if (uuid[0] != '\0')
+        TRY_OUT(child_env_add(&m->env, err, "CUDA_VISIBLE_DEVICES=%s", uuid));
+    TRY_OUT(child_ask("exec " CONTROL " -d", &m->env, "", 20, answer, sizeof answer, err));
+    TRY_OUT(ask(m, "get_server_list\n", answer, sizeof answer, err));
+    m->n_daemons = keeper_children(m->daemon, sizeof m->daemon / sizeof *m->daemon);
+out:
+    if (status != ST_OK) {
+        fail_in(err, "MPS does not start");
+        mps_stop(m);
+    }
+    return status;
+}
+
+enum status mps_client_env(const struct mps *m, double thread_pct, double mem_limit_mib,
+                           struct child_env *env, struct error *err)
+{
+    for (int i = 0; i < m->env.n; i++)
+        TRY(child_env_add(env, err, "%s", m->env.entry[i]));
+    TRY(child_env_add(env, err, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%g", thread_pct));
+    if (mem_limit_mib > 0)
+        TRY(child_env_add(env, err, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=%.0fM", mem_limit_mib));
+    return ST_OK;
+}
+
+/* The numbers in a text, blanks and line breaks between them. */
+static int pids_in(const char *text, pid_t *out, int max)
+{
+    int n = 0;
+    for (char *end; *text != '\0' && n < max; text = end) {
+        long pid = strtol(text, &end, 10);
+        if (end == text)
+            end++;
+        else if (pid > 0)
+            out[n++] = (pid_t)pid;
+    }
+    return n;
+}
+
+/* Does the environment that the process was started with have this entry? */
+static bool has_mark(pid_t pid, const char *mark)
+{
+    char path[64];
+    char *text = NULL;
+    size_t size = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && !found && getdelim(&text, &size, '\0', file) > 0)
+        found = strcmp(text, mark) == 0;
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return found;
+}
+
+int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out, int max)
+{
+    char input[64], answer[1024];
+    pid_t server[SERVERS_MAX], client[CLIENTS_MAX];
+    struct error err;
+    int n = 0;
+    if (ask(m, "get_server_list\n", answer, sizeof answer, &err) != ST_OK)
+        return 0;
+    int n_servers = pids_in(answer, server, SERVERS_MAX);
+    for (int s = 0; s < n_servers; s++) {
+        snprintf(input, sizeof input, "get_client_list %ld\n", (long)server[s]);
+        if (ask(m, input, answer, sizeof answer, &err) != ST_OK)
+            continue;
+        int n_clients = pids_in(answer, client, CLIENTS_MAX);
+        for (int c = 0; c < n_clients && n < max; c++)
+            if (mark == NULL || has_mark(client[c], mark))
+                out[n++] = (struct mps_client){server[s], client[c]};
+    }
+    return n;
+}
+
+void mps_terminate(const struct mps *m, const char *mark)
+{
+    char input[64], answer[256];
+    struct mps_client client[CLIENTS_MAX];
+    struct error err;
+    int n = mps_clients_of(m, mark, client, CLIENTS_MAX);
+    for (int c = 0; c < n; c++) {
+        snprintf(input, sizeof input, "terminate_client %ld %ld\n", (long)client[c].server,
+                 (long)client[c].pid);
+        if (ask(m, input, answer, sizeof answer, &err) != ST_OK)
+            return; /* it does not answer: who kills the client next is not made worse */
+    }
+}
+
+/* Quits the daemon of a folder, if one answers. */
+static void quit(const char *folder)
+{
+    char answer[256];
+    struct error err;
+    struct child_env env = {0};
+    if (folder_env(folder, &env, &err) == ST_OK)
+        if (child_ask("exec " CONTROL, &env, "quit -t 10\n", 20, answer, sizeof answer, &err) !=
+            ST_OK)
+            answer[0] = '\0'; /* no daemon: nothing to quit */
+    child_env_free(&env);
+}
+
+/* Waits until the daemon has let go of its control pipe. */
+static void wait_gone(const char *folder)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/pipe/control", folder);
+    for (int i = 0; i < 100 && access(path, F_OK) == 0; i++)
+        usleep(50000);
+}
+
+void mps_stop(struct mps *m)
+{
+    if (m->folder[0] != '\0') {
+        quit(m->folder);
+        wait_gone(m->folder);
+        remove_folder(m->folder);
+    }
+    child_env_free(&m->env);
+    *m = (struct mps){.folder = ""};
+}
+
+int mps_sweep(void)
+{
+    char prefix[64], path[512];
+    int n = 0;
+    snprintf(prefix, sizeof prefix, FOLDER_PREFIX "%ld-", (long)getuid());
+    DIR *dir = opendir(temporary_folder());
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        if (strncmp(e->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        pid_t owner = (pid_t)strtol(e->d_name + strlen(prefix), NULL, 10);
+        if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", temporary_folder(), e->d_name);
+        quit(path);
+        wait_gone(path);
+        remove_folder(path);
+        n++;
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return n;
+}
