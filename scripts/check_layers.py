@@ -35,7 +35,7 @@ LIBRARIES = {
     "xgboost/": ("core/elastico/gbdt",),
     "zlib.h": ("traces/lines", "traces/write"),
 }
-SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math signal stdalign
+SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math sched signal stdalign
 stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time unistd sys/resource
 sys/stat sys/time sys/types sys/wait""".split()
 

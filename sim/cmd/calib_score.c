@@ -97,9 +97,10 @@ static const struct argp_child children[] = {{&measured_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
 
 /* Piece i is fold i / n_models of predictor i % n_models: short and long ones take turns. */
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
     const struct scoring *s = context;
+    (void)worker;
     struct score_fold *fold = calloc(1, sizeof *fold);
     if (fold == NULL)
         return fail_memory(err);

@@ -5,6 +5,8 @@
 #include "sim/results/output.h"
 #include "sim/results/report.h"
 #include "sim/run/crew.h"
+#include "sim/run/sources.h"
+#include "sim/run/study.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ static const char compare_doc[] =
     "The rows are the same whatever the number of threads. Interrupted runs are named below the\n"
     "table and left out of it.";
 
-enum { KEY_POLICIES = 1, KEY_SEEDS, MAX_SEEDS = 10000 };
+enum { KEY_POLICIES = 1, KEY_SEEDS };
 
 struct comparison {
     struct options options;
@@ -82,39 +84,6 @@ static enum status split_policies(struct comparison *c, struct error *err)
     return ST_OK;
 }
 
-static enum status add_seed(struct comparison *c, int64_t seed, struct error *err)
-{
-    if (seed < 0 || c->n_seeds == MAX_SEEDS)
-        return fail(err, ST_USAGE, "--seeds: want up to %d numbers from 0", MAX_SEEDS);
-    c->seed[c->n_seeds++] = seed;
-    return ST_OK;
-}
-
-/* "1..5" or "1,2,7". */
-static enum status split_seeds(struct comparison *c, int64_t only, struct error *err)
-{
-    c->seed = arena_alloc(&c->arena, MAX_SEEDS, sizeof *c->seed);
-    if (c->seed == NULL)
-        return fail_memory(err);
-    if (c->seeds == NULL)
-        return add_seed(c, only, err);
-    for (const char *p = c->seeds; *p != '\0';) {
-        size_t length = strcspn(p, ",");
-        const char *dots = strstr(p, "..");
-        size_t first = dots != NULL && dots < p + length ? (size_t)(dots - p) : length;
-        int64_t lo, hi;
-        if (!parse_scaled(p, first, 0, &lo))
-            return fail(err, ST_USAGE, "seeds '%s': want 1..5 or 1,2,7", c->seeds);
-        hi = lo;
-        if (first < length && (!parse_scaled(p + first + 2, length - first - 2, 0, &hi) || hi < lo))
-            return fail(err, ST_USAGE, "seeds '%s': want 1..5 or 1,2,7", c->seeds);
-        for (int64_t seed = lo; seed <= hi; seed++)
-            TRY(add_seed(c, seed, err));
-        p += length + (p[length] == ',');
-    }
-    return ST_OK;
-}
-
 static enum status request_for(const struct comparison *c, int i, struct run_request *q,
                                struct error *err)
 {
@@ -141,9 +110,10 @@ static void product_free(struct product *p)
     free(p);
 }
 
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
     struct comparison *c = context;
+    (void)worker;
     if (*c->watch.stop)
         return fail(err, ST_INTERRUPTED, "interrupted; runs that ended before are whole");
     struct product *p = calloc(1, sizeof *p);
@@ -191,7 +161,9 @@ static enum status compare(struct comparison *c, struct error *err)
     TRY(split_policies(c, err));
     TRY_OUT(run_request_init(&first, err));
     TRY_OUT(options_resolve(&c->options, &first, err));
-    TRY_OUT(split_seeds(c, first.run.seed, err));
+    char one[32];
+    snprintf(one, sizeof one, "%lld", (long long)first.run.seed);
+    TRY_OUT(seeds_parse(c->seeds != NULL ? c->seeds : one, &c->arena, &c->seed, &c->n_seeds, err));
     int n = c->n_policies * c->n_seeds;
     for (int i = 0; i < n; i += c->n_seeds) { /* a misspelt policy costs no simulation */
         run_request_free(&first);

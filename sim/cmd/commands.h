@@ -13,6 +13,7 @@ int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 
 #endif

@@ -23,6 +23,7 @@ static const struct command {
     {"ls", cmd_ls, "the runs in a results database"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
     {"show", cmd_show, "one stored run"},
+    {"sweep", cmd_sweep, "every combination of some settings, with seeds; resumes"},
     {"trace", cmd_trace, "info, show, convert, synth, sample"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

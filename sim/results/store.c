@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 60000, BUSY_TRIES = 10 };
@@ -257,34 +256,47 @@ static int unique_name(sqlite3 *db, char name[128])
     return code;
 }
 
-static int write_rows(struct store *s, struct run_rows *rows, char name[128])
+static int add_run(struct store *s, store_write_fn write, const void *context, char name[128])
 {
     int64_t run;
     int code = unique_name(s->db, name);
     if (code == SQLITE_OK)
         code = read_ints(s, "SELECT coalesce(max(id), 0) + 1 FROM run", &run, 1);
-    return code == SQLITE_OK ? rows_write(s->db, run, rows) : code;
+    return code == SQLITE_OK ? write(s->db, run, name, context) : code;
+}
+
+enum status store_add(struct store *s, store_write_fn write, const void *context, char name[128],
+                      struct error *err)
+{
+    char unique[128];
+    strcpy(unique, name);
+    if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
+        return store_fail(s, "the run cannot be stored", err);
+    if (add_run(s, write, context, unique) != SQLITE_OK || exec_patient(s, "COMMIT") != SQLITE_OK) {
+        enum status status = store_fail(s, "the run cannot be stored", err);
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return status;
+    }
+    strcpy(name, unique);
+    return ST_OK;
+}
+
+static int write_rows(sqlite3 *db, int64_t run, const char *name, const void *context)
+{
+    struct run_rows rows = *(const struct run_rows *)context;
+    rows.name = name;
+    return rows_write(db, run, &rows);
 }
 
 enum status store_run(struct store *s, const struct run_request *q, const struct run_result *r,
                       char name[128], struct error *err)
 {
-    char created[32], unique[128];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    store_base_name(q, r, unique);
-    struct run_rows rows = {q, r, unique, created};
-    enum status status = ST_OK;
-    if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
-        return store_fail(s, "the run cannot be stored", err);
-    if (write_rows(s, &rows, unique) != SQLITE_OK || exec_patient(s, "COMMIT") != SQLITE_OK) {
-        status = store_fail(s, "the run cannot be stored", err);
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-        return status;
-    }
-    strcpy(name, unique);
-    return status;
+    char base[128], created[32];
+    struct run_rows rows = {q, r, NULL, rows_created(created)};
+    store_base_name(q, r, base);
+    TRY(store_add(s, write_rows, &rows, base, err));
+    strcpy(name, base);
+    return ST_OK;
 }
 
 enum status store_select(struct store *s, const char *sql, int64_t run, sqlite3_stmt **out,

@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { EMBEDDED_GPUS = 64, EMBEDDED_SEED = 1 };
+enum { EMBEDDED_GPUS = 64 };
 
 /* What lives only while the run does. */
 struct run_parts {
@@ -28,13 +28,16 @@ struct run_parts {
     struct arena arena;
 };
 
-static enum status embedded_trace(struct trace *out, struct error *err)
+static enum status embedded_trace(const struct run_request *q, struct trace *out,
+                                  struct error *err)
 {
+    int64_t seed = q->trace.synth_seed > 0 ? q->trace.synth_seed : q->run.seed;
     struct synth_settings settings;
     param_defaults(&(struct param_group){"", synth_params, &settings});
     *out = (struct trace){.clock_hour_at_0 = 0, .zone = "UTC"}; /* as synth.h has it */
     snprintf(out->report.format, sizeof out->report.format, "embedded");
-    enum status status = synth_jobs(&settings, EMBEDDED_GPUS, EMBEDDED_SEED, NULL, &out->jobs, err);
+    enum status status =
+        synth_jobs(&settings, EMBEDDED_GPUS, (uint64_t)seed, NULL, &out->jobs, err);
     out->report.n_rows = out->report.n_kept = out->jobs.n_tasks;
     out->report.n_jobs = out->jobs.n_jobs;
     return status;
@@ -45,7 +48,7 @@ enum status run_read_trace(const struct run_request *q, const volatile sig_atomi
 {
     *out = (struct trace){0};
     if (q->run.trace == NULL)
-        return embedded_trace(out, err);
+        return embedded_trace(q, out, err);
     int n = 1 + q->n_more_traces;
     const char **paths = malloc((size_t)n * sizeof *paths);
     if (paths == NULL)
@@ -252,7 +255,8 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
 {
     TRY(run_policy(q, &out->policy, err));
     TRY(parse_window(q->run.window, &parts->window, err));
-    enum status status = run_read_trace(q, watch->stop, &out->trace, err);
+    enum status status = q->source != NULL ? trace_copy(q->source, &out->trace, err)
+                                           : run_read_trace(q, watch->stop, &out->trace, err);
     if (status == ST_OK)
         status = build_cluster(q, &out->trace, &out->cluster, err);
     if (status == ST_OK)
@@ -377,6 +381,23 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
         gsl_rng_free(parts.policy_rng);
     arena_free(&parts.arena);
     return status;
+}
+
+enum status run_result_failed(const struct run_request *q, const char *why, struct run_result *out,
+                              struct error *err)
+{
+    *out = (struct run_result){.nothing_ran = true};
+    TRY(run_policy(q, &out->policy, err));
+    for (int i = 0; i < N_METRICS; i++)
+        out->metric[i] = NAN;
+    out->wall_s = out->cpu_s = out->peak_rss_mib = NAN;
+    out->log.decide_s_mean = out->log.decide_s_p99 = NAN;
+    out->log.happening = malloc(sizeof *out->log.happening);
+    if (out->log.happening == NULL)
+        return fail_memory(err);
+    out->log.happening[0] = (struct happening_row){0, HAP_ERROR, -1, why};
+    out->log.n_happenings = out->log.happening_capacity = 1;
+    return ST_OK;
 }
 
 void run_result_free(struct run_result *r)

@@ -61,6 +61,7 @@ struct trace_settings { /* prefix "trace" */
     double infer_frac, min_rate_frac;
     int64_t node_gpus;
     bool successful_only;
+    int64_t synth_seed;
 };
 extern const struct param trace_params[];
 
@@ -76,6 +77,8 @@ struct run_request {
     void **policy_config;     /* one for each of policies[], NULL without settings */
     const char **more_traces; /* (n_more_traces) --trace given again; run.trace is the first */
     int n_more_traces;
+    const struct trace *source; /* read already, by one run for several (sources.h); NULL: the run
+                                   reads its trace itself */
     struct arena arena; /* owns the texts */
 };
 
@@ -121,6 +124,10 @@ struct run_watch {
  */
 enum status run_execute(const struct run_request *q, const struct run_watch *watch,
                         struct run_result *out, struct error *err) MUST_USE;
+/* What is left of a run that could not be: its policy and why, with every number unknown. Borrows the
+ * text. */
+enum status run_result_failed(const struct run_request *q, const char *why, struct run_result *out,
+                              struct error *err) MUST_USE;
 void run_result_free(struct run_result *r);
 
 #endif

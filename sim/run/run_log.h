@@ -28,13 +28,13 @@ struct sample {
     double gpu_held, jobs_waiting, jobs_running;
 };
 
-enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL };
+enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL, HAP_ERROR };
 extern const char *const happening_names[];
 struct happening_row {
     int64_t time_us;
     enum happening kind;
     int32_t job;      /* -1 for none */
-    const char *text; /* a constant */
+    const char *text; /* outlives the log */
 };
 
 /* One pass of a policy that tells (policy.epoch). */

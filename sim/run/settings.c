@@ -121,6 +121,8 @@ const struct param trace_params[] = {
               "helios, philly, swf: a job of more GPUs is cut into instances of so many"),
     PARAM_BOOL(struct trace_settings, successful_only, 0,
                "replay only jobs that ended well, where the trace tells"),
+    PARAM_INT(struct trace_settings, synth_seed, "1", 0, 0, 9007199254740992.0,
+              "of the embedded trace; 0 takes the run's seed, so that seeds draw as many traces"),
     PARAM_END,
 };
 
