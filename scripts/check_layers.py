@@ -30,6 +30,7 @@ LIBRARIES = {
              "sim/cmd/main"),
     "jansson.h": ("core/base/param", "core/elastico/catalog_file", "core/elastico/model_file",
                   "sim/", "traces/philly"),
+    "mpi.h": ("sim/run/ranks",),
     "pthread.h": ("sim/",),
     "sqlite3.h": ("sim/results/",),
     "xgboost/": ("core/elastico/gbdt",),

@@ -2,6 +2,7 @@
 #include "sim/cmd/commands.h"
 
 #include "core/elastico/dense.h"
+#include "sim/run/ranks.h"
 
 #include <argp.h>
 #include <gsl/gsl_errno.h>
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--version") == 0) {
-        printf("colosim %s\n", COLOSIM_VERSION);
+        printf("colosim %s\nMPI: %s\n", COLOSIM_VERSION, ranks_built() ? "yes" : "no");
         return 0;
     }
     for (int i = 0; i < N_COMMANDS; i++) {

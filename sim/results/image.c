@@ -3,6 +3,7 @@
 #include "sim/results/rows.h"
 #include "sim/results/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum status image_make(const struct run_request *q, const struct run_result *r,
@@ -89,16 +90,25 @@ static int copy_image(sqlite3 *db, int64_t run, const char *name, const void *co
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* What the run would like to be called. */
-static enum status wanted_name(struct store *s, char name[128], struct error *err)
+/* Under the name it would like to have. */
+static enum status add_image(struct store *s, char name[128], struct error *err)
 {
     sqlite3_stmt *find;
     bool row = false;
-    TRY(store_select(s, "SELECT name FROM image.run", 0, &find, err));
+    TRY(store_select(s, "SELECT name, label FROM image.run", 0, &find, err));
     enum status status = store_step(s, find, &row, err);
+    if (status == ST_OK && !row)
+        status = fail(err, ST_OUTPUT, "a rank has sent no run");
     const char *text = row ? (const char *)sqlite3_column_text(find, 0) : NULL;
+    const char *label = row ? (const char *)sqlite3_column_text(find, 1) : NULL;
+    char *kept = label != NULL ? strdup(label) : NULL;
     snprintf(name, 128, "%s", text != NULL ? text : "run");
-    sqlite3_finalize(find);
+    sqlite3_finalize(find); /* before the transaction */
+    if (status == ST_OK && label != NULL && kept == NULL)
+        status = fail_memory(err);
+    if (status == ST_OK)
+        status = store_add(s, copy_image, NULL, kept, name, err);
+    free(kept);
     return status;
 }
 
@@ -108,13 +118,12 @@ enum status image_store(struct store *s, unsigned char *bytes, size_t n, char na
     enum status status = ST_OK;
     if (sqlite3_exec(s->db, "ATTACH ':memory:' AS image", NULL, NULL, NULL) != SQLITE_OK)
         return store_fail(s, "the run cannot be stored", err);
-    if (sqlite3_deserialize(s->db, "image", bytes, (sqlite3_int64)n, (sqlite3_int64)n,
-                            SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+    /* Not as read-only: BEGIN IMMEDIATE begins to write in every database that is attached. */
+    if (sqlite3_deserialize(s->db, "image", bytes, (sqlite3_int64)n, (sqlite3_int64)n, 0) !=
+        SQLITE_OK)
         status = store_fail(s, "the run cannot be stored", err);
     if (status == ST_OK)
-        status = wanted_name(s, name, err);
-    if (status == ST_OK)
-        status = store_add(s, copy_image, NULL, name, err);
+        status = add_image(s, name, err);
     if (sqlite3_exec(s->db, "DETACH image", NULL, NULL, NULL) != SQLITE_OK && status == ST_OK)
         status = store_fail(s, "the run cannot be stored", err);
     return status;

@@ -9,7 +9,7 @@
 enum status image_make(const struct run_request *q, const struct run_result *r,
                        unsigned char **bytes, size_t *n, struct error *err) MUST_USE;
 void image_free(unsigned char *bytes);
-/* As store_run would have stored it. */
+/* As store_point would have stored it. */
 enum status image_store(struct store *s, unsigned char *bytes, size_t n, char name[128],
                         struct error *err) MUST_USE;
 

@@ -98,15 +98,21 @@ enum status resume_find(struct store *s, const struct run_request *q, struct sto
 enum status resume_why(struct store *s, int64_t run, struct arena *arena, const char **why,
                        struct error *err)
 {
+    static const char sql[] =
+        "SELECT coalesce((SELECT text FROM event WHERE run = ?1 AND kind = 'error'),"
+        " 'no job could be placed') FROM run WHERE id = ?1 AND status = 'failed'";
     sqlite3_stmt *find;
     bool row;
-    TRY(store_select(s, "SELECT text FROM event WHERE run = ?1 AND kind = 'error'", run, &find,
-                     err));
+    *why = NULL;
+    TRY(store_select(s, sql, run, &find, err));
     enum status status = store_step(s, find, &row, err);
-    const char *text = status == ST_OK && row ? text_at(find, 0) : "no job could be placed";
-    *why = arena_text(arena, text, strlen(text));
+    if (status == ST_OK && row) {
+        *why = arena_text(arena, text_at(find, 0), strlen(text_at(find, 0)));
+        if (*why == NULL)
+            status = fail_memory(err);
+    }
     sqlite3_finalize(find);
-    return status != ST_OK || *why != NULL ? status : fail_memory(err);
+    return status;
 }
 
 enum status resume_drop(struct store *s, int64_t run, struct error *err)

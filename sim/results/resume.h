@@ -19,7 +19,7 @@ enum status resume_find(struct store *s, const struct run_request *q, struct sto
 /* The run of that label, 0 where there is none. */
 enum status resume_run(struct store *s, const char *label, int64_t *run,
                        struct error *err) MUST_USE;
-/* Why it failed, in its own words; the arena owns them. */
+/* Why it failed, in its own words (the arena owns them); NULL where it did not. */
 enum status resume_why(struct store *s, int64_t run, struct arena *arena, const char **why,
                        struct error *err) MUST_USE;
 /* Takes a run out, to be made again. */

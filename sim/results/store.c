@@ -230,15 +230,16 @@ const char *store_base_name(const struct run_request *q, const struct run_result
     return name;
 }
 
-static int name_taken(sqlite3 *db, const char *name, bool *taken)
+/* Whether the query, whose parameter is the text, has a row. */
+static int is_there(sqlite3 *db, const char *sql, const char *text, bool *there)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM run WHERE name = ?1", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        code = sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    *taken = code == SQLITE_ROW;
+    *there = code == SQLITE_ROW;
     int end = sqlite3_finalize(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE ? end : code;
 }
@@ -251,28 +252,39 @@ static int unique_name(sqlite3 *db, char name[128])
     for (long i = 1; code == SQLITE_OK && taken; i++) {
         if (i > 1)
             snprintf(name + n, 128 - n, "-%ld", i);
-        code = name_taken(db, name, &taken);
+        code = is_there(db, "SELECT 1 FROM run WHERE name = ?1", name, &taken);
     }
     return code;
 }
 
-static int add_run(struct store *s, store_write_fn write, const void *context, char name[128])
+static int add_run(struct store *s, store_write_fn write, const void *context, const char *label,
+                   char name[128])
 {
     int64_t run;
-    int code = unique_name(s->db, name);
+    bool there = false;
+    int code = SQLITE_OK;
+    if (label != NULL)
+        code = is_there(s->db, "SELECT 1 FROM run WHERE label = ?1 AND status <> 'interrupted'",
+                        label, &there);
+    if (there)
+        name[0] = '\0';
+    if (code != SQLITE_OK || there)
+        return code;
+    code = unique_name(s->db, name);
     if (code == SQLITE_OK)
         code = read_ints(s, "SELECT coalesce(max(id), 0) + 1 FROM run", &run, 1);
     return code == SQLITE_OK ? write(s->db, run, name, context) : code;
 }
 
-enum status store_add(struct store *s, store_write_fn write, const void *context, char name[128],
-                      struct error *err)
+enum status store_add(struct store *s, store_write_fn write, const void *context, const char *label,
+                      char name[128], struct error *err)
 {
     char unique[128];
     strcpy(unique, name);
     if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
         return store_fail(s, "the run cannot be stored", err);
-    if (add_run(s, write, context, unique) != SQLITE_OK || exec_patient(s, "COMMIT") != SQLITE_OK) {
+    if (add_run(s, write, context, label, unique) != SQLITE_OK ||
+        exec_patient(s, "COMMIT") != SQLITE_OK) {
         enum status status = store_fail(s, "the run cannot be stored", err);
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         return status;
@@ -288,15 +300,28 @@ static int write_rows(sqlite3 *db, int64_t run, const char *name, const void *co
     return rows_write(db, run, &rows);
 }
 
-enum status store_run(struct store *s, const struct run_request *q, const struct run_result *r,
-                      char name[128], struct error *err)
+static enum status store_result(struct store *s, const struct run_request *q,
+                                const struct run_result *r, const char *label, char name[128],
+                                struct error *err)
 {
     char base[128], created[32];
     struct run_rows rows = {q, r, NULL, rows_created(created)};
     store_base_name(q, r, base);
-    TRY(store_add(s, write_rows, &rows, base, err));
+    TRY(store_add(s, write_rows, &rows, label, base, err));
     strcpy(name, base);
     return ST_OK;
+}
+
+enum status store_run(struct store *s, const struct run_request *q, const struct run_result *r,
+                      char name[128], struct error *err)
+{
+    return store_result(s, q, r, NULL, name, err);
+}
+
+enum status store_point(struct store *s, const struct run_request *q, const struct run_result *r,
+                        char name[128], struct error *err)
+{
+    return store_result(s, q, r, q->run.label, name, err);
 }
 
 enum status store_select(struct store *s, const char *sql, int64_t run, sqlite3_stmt **out,

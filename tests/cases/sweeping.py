@@ -14,6 +14,7 @@ from lab import Outcome, native, stream_of
 TIMING = {"created", "decide_mean_ms", "decide_p99_ms", "wall_s", "cpu_s", "peak_rss_mib"}
 GRID = ("--grid", "policy=fifo,sjf", "--grid", "load=0.8,1.6", "--set", "place=random")
 SEEDS = ("--seeds", "1..3")
+ALLOW = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def content(db):
@@ -219,7 +220,76 @@ def case_changed(lab, tap):
 def ranks(lab, n, *args):
     """colosim ARGS... under mpirun, or None where there is none."""
     program = shutil.which("mpirun")
-    if program is None or "mpi" not in lab.run("--version").out.decode():
+    if program is None or "MPI: yes" not in lab.run("--version").out.decode():
         return None
-    allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return lab.run("--oversubscribe", "-n", str(n), lab.program, *args, program=program, env=allow)
+    return lab.run("--oversubscribe", "-n", str(n), lab.program, *args, program=program, env=ALLOW)
+
+
+def case_ranks(lab, tap):
+    """ranks under mpirun give the content of one"""
+    db = lab.new_database()
+    one = lab.run("sweep", *GRID, *SEEDS, "--db", db)
+    wanted = content(db)
+    if ranks(lab, 1, "--version") is None:
+        tap.skip("mpirun", "no mpirun, or built without MPI")
+        return
+    for n, threads in ((1, "1"), (2, "1"), (3, "2")):
+        db = lab.new_database()
+        done = ranks(lab, n, "sweep", *GRID, *SEEDS, "-j", threads, "--db", db)
+        tap.equal(f"{n} ranks of {threads} threads: exit code", done.code, 0)
+        tap.ok("the content of one process", content(db) == wanted, done.shown())
+        tap.ok("and its table, once", done.out == one.out, done.shown())
+    study = lab.file("s.json", json.dumps({"grid": {"trace": ["a.csv", "b.csv", "c.csv"]},
+                                           "settings": {"format": "pai", "cluster": "1x1"}}))
+    lab.file("a.csv", stream_of(5))
+    lab.file("c.csv", stream_of(4))
+    db, alone = lab.new_database(), lab.new_database()
+    done = ranks(lab, 3, "sweep", study, "--db", db)
+    tap.equal("a point that fails: exit code", done.code, 1)
+    tap.equal("the others are complete", lab.runs(db), ["complete", "failed", "complete"])
+    tap.equal("one process says the same", lab.run("sweep", study, "--db", alone).out, done.out)
+    tap.ok("and stores the same", content(db) == content(alone))
+    wrong = ranks(lab, 2, "sweep", "--grid", "policy=fofi,fifo", "--db", lab.path("n.db"))
+    tap.ok("what is wrong for all is said once", wrong.code == 2 and wrong.err.count("fofi") == 1,
+           wrong.shown())
+    wrong = ranks(lab, 2, "sweep", "--db", lab.path("n.db"))
+    tap.ok("usage as well", wrong.code == 2 and wrong.err.count("what varies") == 1, wrong.shown())
+    wrong = ranks(lab, 2, "sweep", *GRID, "--db", "/nowhere/x.db")
+    tap.ok("a database that cannot be: exit 4", wrong.code == 4, wrong.shown())
+
+
+def case_ranks_killed(lab, tap):
+    """ranks that were killed go on, with fewer or more of them"""
+    if ranks(lab, 1, "--version") is None:
+        tap.skip("mpirun", "no mpirun, or built without MPI")
+        return
+    whole, db = lab.new_database(), lab.new_database()
+    lab.run(*long_sweep(lab, whole)[1:])
+    environment = os.environ | ALLOW
+    for n, number in ((2, signal.SIGKILL), (3, signal.SIGTERM)):
+        db = lab.new_database()
+        command = ["mpirun", "--oversubscribe", "-n", str(n), *long_sweep(lab, db)]
+        with subprocess.Popen(command, cwd=lab.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=environment) as run:
+            while run.poll() is None and len(lab.runs(db)) < 5:
+                time.sleep(0.002)
+            run.send_signal(number)
+            tap.ok(f"{number.name}: mpirun did not end well", run.wait(timeout=60) != 0)
+        time.sleep(0.5)  # orphans of a killed mpirun end by themselves
+        stored = len(lab.runs(db))
+        tap.ok(f"{number.name}: some of it is stored, whole", 5 <= stored <= 36 and lab.intact(db),
+               stored)
+        tap.equal("one process ends it", lab.run(*long_sweep(lab, db)[1:]).code, 0)
+        tap.ok("with the content of a sweep left alone", content(db) == content(whole))
+
+
+def case_twice(lab, tap):
+    """two sweeps of one study at one time share what they store"""
+    whole, db = lab.new_database(), lab.new_database()
+    lab.run(*long_sweep(lab, whole)[1:])
+    command = [*long_sweep(lab, db), "-j", "1"]
+    with contextlib.ExitStack() as stack:
+        both = [stack.enter_context(subprocess.Popen(command, cwd=lab.folder,
+                                                     stdout=subprocess.DEVNULL)) for _ in "ab"]
+        tap.equal("exit codes", [run.wait(timeout=120) for run in both], [0, 0])
+    tap.ok("the content of one alone", content(db) == content(whole))
