@@ -162,23 +162,30 @@ static enum status tell_failure(struct sweep *s, const char *name, struct error 
     return status;
 }
 
+/* A remote run comes in a database of its own, which cannot join a transaction. */
+static enum status keep(struct sweep *s, int point, struct product *p, struct error *err)
+{
+    char name[128];
+    if (p->bytes != NULL)
+        TRY(image_store(&s->store, p->bytes, p->n_bytes, name, err));
+    else
+        TRY(store_point(&s->store, &p->request, &p->result, name, err));
+    tell_import(s, point, p);
+    return name[0] != '\0' ? tell_failure(s, name, err) : ST_OK; /* else another process had it */
+}
+
 static enum status deliver(void *context, int i, void *product, struct error *err)
 {
     struct sweep *s = context;
     struct product *p = product;
-    char name[128];
     enum status status = ST_OK;
-    if (i < 0)
-        goto out;
-    if (p->bytes != NULL)
-        TRY_OUT(image_store(&s->store, p->bytes, p->n_bytes, name, err));
-    else
-        TRY_OUT(store_point(&s->store, &p->request, &p->result, name, err));
-    tell_import(s, s->todo[i], p);
-    if (name[0] != '\0') /* else another process had it first */
-        TRY_OUT(tell_failure(s, name, err));
-    watch_points(&s->watcher, i + 1, s->n_todo, s->n_failed);
-out:
+    if (i >= 0) {
+        status = batch_enter(&s->batch, p->bytes == NULL, err);
+        if (status == ST_OK)
+            status = keep(s, s->todo[i], p, err);
+        batch_leave(&s->batch);
+        watch_points(&s->watcher, i + 1, s->n_todo, s->n_failed);
+    }
     product_free(p);
     return status;
 }
@@ -261,7 +268,15 @@ static enum status prepare(struct sweep *s, struct error *err)
 static enum status conduct(struct sweep *s, struct error *err)
 {
     struct crew_job job = {s, work, deliver};
-    enum status status = crew_run(&job, s->n_todo, s->n_threads * s->ranks.n, err);
+    struct error late;
+    enum status status = batch_begin(&s->batch, &s->store, err);
+    if (status == ST_OK)
+        status = crew_run(&job, s->n_todo, s->n_threads * s->ranks.n, err);
+    enum status ended = batch_end(&s->batch, &late); /* what was done is kept in any case */
+    if (status == ST_OK && ended != ST_OK) {
+        status = ended;
+        *err = late;
+    }
     dismiss_all(s);
     watch_end(&s->watcher);
     if (s->store.note != NULL)

@@ -5,6 +5,7 @@
 
 #include "sim/cmd/options.h"
 #include "sim/cmd/watch.h"
+#include "sim/results/batch.h"
 #include "sim/results/resume.h"
 #include "sim/run/ranks.h"
 #include "sim/run/sources.h"
@@ -31,6 +32,7 @@ struct sweep {
     int *todo;           /* (n_todo) those that are not there yet */
     int n_todo, n_failed, n_threads;
     struct store store; /* of rank 0 */
+    struct batch batch; /* likewise */
     struct ranks ranks;
     struct watcher watcher;
     struct run_watch watch;

@@ -110,12 +110,16 @@ enum status sweep_plan(struct sweep *s, struct error *err)
     s->point = calloc((size_t)s->n_points, sizeof *s->point);
     if (s->todo == NULL || s->point == NULL)
         return fail_memory(err);
+    if (s->ranks.rank == 0)
+        TRY(store_look(&s->store, err));
     for (int i = 0; i < s->n_points; i++) {
         struct run_request q;
         enum status status = look_at(s, i, &q, err);
         run_request_free(&q);
-        TRY(status);
+        TRY(status); /* closing the store ends what it looks at */
     }
+    if (s->ranks.rank == 0)
+        TRY(store_commit(&s->store, err));
     s->said = calloc((size_t)s->sources.keys.n + 1, sizeof *s->said);
     if (s->said == NULL)
         return fail_memory(err);

@@ -128,6 +128,8 @@ enum status sweep_print(struct sweep *s, struct error *err)
     TRY(output_open(&out, "-", err));
     struct grid_table t = {.to = out.file, .axis = name, .width = width, .n_axes = s->study.n_axes};
     enum status status = choose_metrics(s, &t, err);
+    if (status == ST_OK)
+        status = store_look(&s->store, err);
     if (status == ST_OK && !s->options.json)
         grid_table_head(&t);
     if (status == ST_OK)
@@ -136,5 +138,7 @@ enum status sweep_print(struct sweep *s, struct error *err)
         grid_table_end(&t);
     if (status == ST_OK)
         status = print_failed(s, out.file, err);
+    if (status == ST_OK)
+        status = store_commit(&s->store, err);
     return output_close(&out, status, err);
 }

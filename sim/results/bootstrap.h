@@ -1,6 +1,6 @@
 /* bootstrap.h - how sure a mean over a few runs is: percentile bootstrap, 95 %.
  *
- * Draws n of the n values with replacement, 10,000 times, and takes the 2.5 % and 97.5 % quantiles
+ * Draws n of the n values with replacement, 2,000 times, and takes the 2.5 % and 97.5 % quantiles
  * of what their means give. Two sides are drawn in pairs (one seed, both sides), so what the seeds
  * share cancels. The draws are the same every time. */
 #ifndef COLOSIM_BOOTSTRAP_H
@@ -8,7 +8,7 @@
 
 #include "core/base/status.h"
 
-enum { BOOTSTRAP_DRAWS = 10000 };
+enum { BOOTSTRAP_DRAWS = 2000 };
 
 struct interval {
     double lo, hi; /* NAN where it cannot be told */

@@ -276,19 +276,46 @@ static int add_run(struct store *s, store_write_fn write, const void *context, c
     return code == SQLITE_OK ? write(s->db, run, name, context) : code;
 }
 
+enum status store_begin(struct store *s, struct error *err)
+{
+    return exec_patient(s, "BEGIN IMMEDIATE") == SQLITE_OK
+               ? ST_OK
+               : store_fail(s, "the run cannot be stored", err);
+}
+
+enum status store_look(struct store *s, struct error *err)
+{
+    return exec_patient(s, "BEGIN") == SQLITE_OK ? ST_OK : store_fail(s, "cannot be read", err);
+}
+
+enum status store_commit(struct store *s, struct error *err)
+{
+    if (exec_patient(s, "COMMIT") == SQLITE_OK)
+        return ST_OK;
+    enum status status = store_fail(s, "the run cannot be stored", err);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 enum status store_add(struct store *s, store_write_fn write, const void *context, const char *label,
                       char name[128], struct error *err)
 {
     char unique[128];
+    bool alone = sqlite3_get_autocommit(s->db) != 0;
     strcpy(unique, name);
-    if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
+    if (alone)
+        TRY(store_begin(s, err));
+    else if (sqlite3_exec(s->db, "SAVEPOINT run", NULL, NULL, NULL) != SQLITE_OK)
         return store_fail(s, "the run cannot be stored", err);
-    if (add_run(s, write, context, label, unique) != SQLITE_OK ||
-        exec_patient(s, "COMMIT") != SQLITE_OK) {
+    if (add_run(s, write, context, label, unique) != SQLITE_OK) {
         enum status status = store_fail(s, "the run cannot be stored", err);
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        sqlite3_exec(s->db, alone ? "ROLLBACK" : "ROLLBACK TO run; RELEASE run", NULL, NULL, NULL);
         return status;
     }
+    if (alone)
+        TRY(store_commit(s, err));
+    else if (sqlite3_exec(s->db, "RELEASE run", NULL, NULL, NULL) != SQLITE_OK)
+        return store_fail(s, "the run cannot be stored", err);
     strcpy(name, unique);
     return ST_OK;
 }

@@ -15,6 +15,7 @@ struct parked {
 struct crew {
     const struct crew_job *job;
     int n, n_ahead, taken, delivered;
+    bool delivering;       /* somebody is at it */
     struct parked *parked; /* (n_ahead) piece i at i % n_ahead */
     enum status status;
     struct error *err;
@@ -39,30 +40,37 @@ static int take(struct crew *c)
     return i;
 }
 
-/* After a failure of an earlier piece the product is only freed, by a deliver that is told so
- * through i = -1. */
+/* The piece that is next in order, outside the lock, which is held before and after. After a
+ * failure of an earlier piece the product is only freed, by a deliver that is told so through
+ * i = -1. */
 static void deliver_next(struct crew *c)
 {
-    struct parked *p = &c->parked[c->delivered % c->n_ahead];
-    if (p->status == ST_OK)
-        p->status = c->job->deliver(c->job->context, c->status == ST_OK ? c->delivered : -1,
-                                    p->product, &p->err);
-    if (c->status == ST_OK && p->status != ST_OK) {
-        c->status = p->status;
-        *c->err = p->err;
+    struct parked p = c->parked[c->delivered % c->n_ahead];
+    int i = c->status == ST_OK ? c->delivered : -1;
+    pthread_mutex_unlock(&c->lock);
+    if (p.status == ST_OK)
+        p.status = c->job->deliver(c->job->context, i, p.product, &p.err);
+    pthread_mutex_lock(&c->lock);
+    if (c->status == ST_OK && p.status != ST_OK) {
+        c->status = p.status;
+        *c->err = p.err;
     }
-    p->done = false;
-    c->delivered++;
+    c->parked[c->delivered++ % c->n_ahead].done = false;
+    pthread_cond_broadcast(&c->moved);
 }
 
-/* Whoever brings the piece that is next in order delivers it and those parked behind it. */
+/* Whoever brings the piece that is next in order delivers it and those parked behind it; the others
+ * park theirs and go on. */
 static void hand_in(struct crew *c, int i, const struct parked *piece)
 {
     pthread_mutex_lock(&c->lock);
     c->parked[i % c->n_ahead] = *piece;
-    while (c->parked[c->delivered % c->n_ahead].done)
+    bool mine = !c->delivering;
+    c->delivering = true;
+    while (mine && c->parked[c->delivered % c->n_ahead].done)
         deliver_next(c);
-    pthread_cond_broadcast(&c->moved);
+    if (mine)
+        c->delivering = false;
     pthread_mutex_unlock(&c->lock);
 }
 
