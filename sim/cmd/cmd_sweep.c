@@ -162,7 +162,6 @@ static enum status tell_failure(struct sweep *s, const char *name, struct error 
     return status;
 }
 
-/* A remote run comes in a database of its own, which cannot join a transaction. */
 static enum status keep(struct sweep *s, int point, struct product *p, struct error *err)
 {
     char name[128];
@@ -180,7 +179,7 @@ static enum status deliver(void *context, int i, void *product, struct error *er
     struct product *p = product;
     enum status status = ST_OK;
     if (i >= 0) {
-        status = batch_enter(&s->batch, p->bytes == NULL, err);
+        status = batch_enter(&s->batch, err);
         if (status == ST_OK)
             status = keep(s, s->todo[i], p, err);
         batch_leave(&s->batch);

@@ -37,12 +37,10 @@ enum status batch_begin(struct batch *b, struct store *store, struct error *err)
     return b->started ? ST_OK : fail(err, ST_OUTPUT, "no thread can be started");
 }
 
-enum status batch_enter(struct batch *b, bool shared, struct error *err)
+enum status batch_enter(struct batch *b, struct error *err)
 {
     pthread_mutex_lock(&b->lock);
-    if (!shared)
-        commit(b);
-    else if (!is_open(b) && b->status == ST_OK)
+    if (!is_open(b) && b->status == ST_OK)
         b->status = store_begin(b->store, &b->err);
     if (b->status != ST_OK)
         *err = b->err;

@@ -24,9 +24,9 @@ struct batch {
 
 /* Borrows the store until batch_end. */
 enum status batch_begin(struct batch *b, struct store *store, struct error *err) MUST_USE;
-/* The store for this thread alone, in a transaction that is or is not shared with earlier runs;
- * given back with batch_leave in any case. */
-enum status batch_enter(struct batch *b, bool shared, struct error *err) MUST_USE;
+/* The store for this thread alone, in the open transaction; given back with batch_leave in any
+ * case. */
+enum status batch_enter(struct batch *b, struct error *err) MUST_USE;
 void batch_leave(struct batch *b);
 /* Commits what is open. Safe on a batch that never began. */
 enum status batch_end(struct batch *b, struct error *err) MUST_USE;

@@ -3,7 +3,7 @@
 #include "sim/results/rows.h"
 #include "sim/results/schema.h"
 
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 enum status image_make(const struct run_request *q, const struct run_result *r,
@@ -32,99 +32,115 @@ enum status image_make(const struct run_request *q, const struct run_result *r,
 
 void image_free(unsigned char *bytes) { sqlite3_free(bytes); }
 
-/* Into a buffer of SQLite's: the columns of a table that are stored, without those given here. */
-static char *columns_of(sqlite3 *db, const char *table, const char *key, const char *other)
+/* Into a buffer of SQLite's: the columns of a table that are stored, its key apart, and as many
+ * question marks. */
+static char *columns_of(sqlite3 *db, const char *table, const char *what)
 {
-    static const char sql[] = "SELECT group_concat('\"' || name || '\"') FROM"
-                              " pragma_table_info(?1, 'image') WHERE name NOT IN (?2, ?3)";
+    char *sql = sqlite3_mprintf("SELECT group_concat(%s) FROM pragma_table_info(%Q) WHERE name <> "
+                                "'run' AND NOT (%Q = 'run' AND name IN ('id', 'name'))",
+                                what, table, table);
     sqlite3_stmt *find = NULL;
     char *list = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &find, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(find, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_text(find, 2, key, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_text(find, 3, other, -1, SQLITE_STATIC) == SQLITE_OK &&
+    if (sql != NULL && sqlite3_prepare_v2(db, sql, -1, &find, NULL) == SQLITE_OK &&
         sqlite3_step(find) == SQLITE_ROW)
         list = sqlite3_mprintf("%s", sqlite3_column_text(find, 0));
     sqlite3_finalize(find);
+    sqlite3_free(sql);
     return list;
 }
 
-/* All its rows, under the id they get here. */
-static int copy_table(sqlite3 *db, const char *table, int64_t run)
+static int prepare(sqlite3 *db, char *sql, sqlite3_stmt **out)
 {
-    char *list = columns_of(db, table, "run", "run"), *sql = NULL;
-    if (list != NULL)
-        sql = sqlite3_mprintf("INSERT INTO main.\"%w\"(run,%s) SELECT %lld,%s FROM image.\"%w\"",
-                              table, list, (long long)run, list, table);
-    int code = sql != NULL ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(list);
+    int code = sql != NULL ? sqlite3_prepare_v2(db, sql, -1, out, NULL) : SQLITE_NOMEM;
     sqlite3_free(sql);
     return code;
 }
 
-static int copy_run(sqlite3 *db, int64_t run, const char *name)
+/* Every row of a query becomes one of the insert, behind its first n parameters. */
+static int copy_rows(sqlite3_stmt *from, sqlite3_stmt *to, int n)
 {
-    char *list = columns_of(db, "run", "id", "name"), *sql = NULL;
-    if (list != NULL)
-        sql = sqlite3_mprintf("INSERT INTO main.run(id,name,%s) SELECT %lld,%Q,%s FROM image.run",
-                              list, (long long)run, name, list);
-    int code = sql != NULL ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    int code;
+    while ((code = sqlite3_step(from)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(from); i++)
+            sqlite3_bind_value(to, n + 1 + i, sqlite3_column_value(from, i));
+        code = sqlite3_step(to);
+        if (sqlite3_reset(to) != SQLITE_OK || code != SQLITE_DONE)
+            return code != SQLITE_DONE ? code : SQLITE_ERROR;
+    }
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Under the id, and in table run the name, that they get here. */
+static int copy_table(sqlite3 *db, sqlite3 *image, const char *table, int64_t run, const char *name)
+{
+    bool is_run = strcmp(table, "run") == 0;
+    sqlite3_stmt *from = NULL, *to = NULL;
+    char *list = columns_of(image, table, "'\"' || name || '\"'");
+    char *marks = columns_of(image, table, "'?'");
+    int code = list != NULL && marks != NULL ? SQLITE_OK : SQLITE_NOMEM;
+    if (code == SQLITE_OK)
+        code = prepare(image, sqlite3_mprintf("SELECT %s FROM \"%w\"", list, table), &from);
+    if (code == SQLITE_OK)
+        code = prepare(db,
+                       sqlite3_mprintf("INSERT INTO \"%w\"(%s,%s) VALUES(?,%s%s)", table,
+                                       is_run ? "id,name" : "run", list, is_run ? "?," : "", marks),
+                       &to);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(to, 1, run);
+    if (code == SQLITE_OK && is_run)
+        code = sqlite3_bind_text(to, 2, name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = copy_rows(from, to, is_run ? 2 : 1);
+    sqlite3_finalize(from);
+    sqlite3_finalize(to);
     sqlite3_free(list);
-    sqlite3_free(sql);
+    sqlite3_free(marks);
     return code;
 }
 
 static int copy_image(sqlite3 *db, int64_t run, const char *name, const void *context)
 {
+    static const char sql[] = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                              " ORDER BY name <> 'run', name"; /* what others refer to first */
+    sqlite3 *image = (sqlite3 *)(uintptr_t)context;
     sqlite3_stmt *tables = NULL;
-    (void)context;
-    int code = copy_run(db, run, name);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(db,
-                                  "SELECT name FROM image.sqlite_schema"
-                                  " WHERE type = 'table' AND name <> 'run' ORDER BY name",
-                                  -1, &tables, NULL);
+    int code = sqlite3_prepare_v2(image, sql, -1, &tables, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(tables)) == SQLITE_ROW)
-        code = copy_table(db, (const char *)sqlite3_column_text(tables, 0), run);
+        code = copy_table(db, image, (const char *)sqlite3_column_text(tables, 0), run, name);
     sqlite3_finalize(tables);
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Under the name it would like to have. */
-static enum status add_image(struct store *s, char name[128], struct error *err)
+/* Under the name it would like to have, unless its label is there. */
+static enum status add_image(struct store *s, struct store *image, char name[128],
+                             struct error *err)
 {
     sqlite3_stmt *find;
     bool row = false;
-    TRY(store_select(s, "SELECT name, label FROM image.run", 0, &find, err));
-    enum status status = store_step(s, find, &row, err);
+    TRY(store_select(image, "SELECT name, label FROM run", 0, &find, err));
+    enum status status = store_step(image, find, &row, err);
     if (status == ST_OK && !row)
         status = fail(err, ST_OUTPUT, "a rank has sent no run");
-    const char *text = row ? (const char *)sqlite3_column_text(find, 0) : NULL;
-    const char *label = row ? (const char *)sqlite3_column_text(find, 1) : NULL;
-    char *kept = label != NULL ? strdup(label) : NULL;
-    snprintf(name, 128, "%s", text != NULL ? text : "run");
-    sqlite3_finalize(find); /* before the transaction */
-    if (status == ST_OK && label != NULL && kept == NULL)
-        status = fail_memory(err);
-    if (status == ST_OK)
-        status = store_add(s, copy_image, NULL, kept, name, err);
-    free(kept);
+    if (status == ST_OK) {
+        snprintf(name, 128, "%s", (const char *)sqlite3_column_text(find, 0));
+        status = store_add(s, copy_image, image->db, (const char *)sqlite3_column_text(find, 1),
+                           name, err);
+    }
+    sqlite3_finalize(find);
     return status;
 }
 
 enum status image_store(struct store *s, unsigned char *bytes, size_t n, char name[128],
                         struct error *err)
 {
+    struct store image = {.path = (char[]){"run from another rank"}};
     enum status status = ST_OK;
-    if (sqlite3_exec(s->db, "ATTACH ':memory:' AS image", NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(s, "the run cannot be stored", err);
-    /* Not as read-only: BEGIN IMMEDIATE begins to write in every database that is attached. */
-    if (sqlite3_deserialize(s->db, "image", bytes, (sqlite3_int64)n, (sqlite3_int64)n, 0) !=
-        SQLITE_OK)
-        status = store_fail(s, "the run cannot be stored", err);
+    if (sqlite3_open(":memory:", &image.db) != SQLITE_OK ||
+        sqlite3_deserialize(image.db, "main", bytes, (sqlite3_int64)n, (sqlite3_int64)n,
+                            SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+        status = store_fail(&image, "cannot be read", err);
     if (status == ST_OK)
-        status = add_image(s, name, err);
-    if (sqlite3_exec(s->db, "DETACH image", NULL, NULL, NULL) != SQLITE_OK && status == ST_OK)
-        status = store_fail(s, "the run cannot be stored", err);
+        status = add_image(s, &image, name, err);
+    sqlite3_close_v2(image.db);
     return status;
 }
