@@ -12,8 +12,9 @@
 #include <string.h>
 
 static const char compare_doc[] =
-    "Replays one trace under several policies (and seeds) and prints a table, each row beside its "
-    "ratio to the first policy."
+    "Replays one trace under several policies (and seeds, with 95 % intervals) and prints a table, "
+    "each "
+    "row beside its ratio to the first policy."
     "\v"
     "  colosim compare --policy fifo,sjf,easy-backfill --load 1.2\n"
     "  colosim compare --policy fifo,srtf --set place=random --seeds 1..5 -j 2 --db r.db\n\n"
@@ -36,6 +37,8 @@ struct comparison {
     int n_done;
     bool something_ran, interrupted;
     struct run_watch watch;
+    struct sources sources; /* what the runs read, once */
+    int32_t *source;        /* (n_policies x n_seeds) */
     struct arena arena;
 };
 
@@ -121,7 +124,10 @@ static enum status work(void *context, int worker, int i, void **product, struct
         return fail_memory(err);
     enum status status = request_for(c, i, &p->request, err);
     if (status == ST_OK)
+        status = sources_take(&c->sources, c->source[i], &p->request, &p->request.source, err);
+    if (status == ST_OK)
         status = run_execute(&p->request, &c->watch, &p->result, err);
+    sources_leave(&c->sources, c->source[i]);
     if (status != ST_OK) {
         product_free(p);
         return status;
@@ -165,9 +171,15 @@ static enum status compare(struct comparison *c, struct error *err)
     snprintf(one, sizeof one, "%lld", (long long)first.run.seed);
     TRY_OUT(seeds_parse(c->seeds != NULL ? c->seeds : one, &c->arena, &c->seed, &c->n_seeds, err));
     int n = c->n_policies * c->n_seeds;
-    for (int i = 0; i < n; i += c->n_seeds) { /* a misspelt policy costs no simulation */
+    c->source = arena_alloc(&c->arena, (size_t)n, sizeof *c->source);
+    if (c->source == NULL) {
+        status = fail_memory(err);
+        goto out;
+    }
+    for (int i = 0; i < n; i++) { /* a misspelt policy costs no simulation */
         run_request_free(&first);
         TRY_OUT(request_for(c, i, &first, err));
+        TRY_OUT(sources_add(&c->sources, &first, &c->source[i], err));
     }
     c->summary = calloc((size_t)n, sizeof *c->summary);
     if (c->summary == NULL) {
@@ -182,7 +194,7 @@ static enum status compare(struct comparison *c, struct error *err)
     status = crew_run(&(struct crew_job){c, work, deliver}, n, n_threads, err);
     watch_end(&watcher);
     if (status == ST_OK && !c->options.json)
-        report_compare(c->out.file, c->summary, c->n_done);
+        status = report_compare(c->out.file, c->summary, c->n_done, err);
     if (status == ST_OK && c->interrupted)
         status = fail(err, ST_INTERRUPTED, "interrupted; runs that ended before are whole");
     else if (status == ST_OK && !c->something_ran)
@@ -211,6 +223,7 @@ int cmd_compare(int argc, char **argv)
         summary_free(&c.summary[i]);
     free(c.summary);
     store_close(&c.store);
+    sources_free(&c.sources);
     options_free(&c.options);
     arena_free(&c.arena);
     int code = report_error(status, &err);

@@ -20,6 +20,7 @@ static const struct command {
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
     {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
+    {"diff", cmd_diff, "two runs, or groups of runs, side by side with 95 % intervals"},
     {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},
     {"ls", cmd_ls, "the runs in a results database"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},

@@ -1,0 +1,104 @@
+"""comparing.py - cases about compare over seeds, diff, capacity and why."""
+import json
+
+from lab import native
+
+TRACE = native(("a", 0, 10, 1), ("b", 0, 20, 2), ("c", 5, 10, 1))
+# On two GPUs, fifo: a 0-10, b 10-30, c 30-40; sjf: a 0-10, c 5-15, b 15-35.
+
+
+def case_compare_seeds(lab, tap):
+    """compare gives intervals over seeds"""
+    db = lab.new_database()
+    done = lab.run("compare", "--policy", "fifo,srtf", "--seeds", "1..3", "--db", db)
+    lines = done.out.decode().splitlines()
+    tap.equal("exit code", done.code, 0)
+    tap.equal("a row, from and to for each", [line.split()[0] for line in lines[1:7]],
+              ["fifo", "from", "to", "srtf", "from", "to"])
+    values = {policy: [row[0] for row in lab.query(
+        db, "SELECT value FROM metric JOIN run ON id = run WHERE metric.name = 'jct_mean_s' AND "
+        "policy = ? ORDER BY seed", policy)] for policy in ("fifo", "srtf")}
+    tap.ok("seeds draw traces of their own", len(set(values["fifo"])) == 3, values)
+    for at, policy in ((1, "fifo"), (4, "srtf")):
+        mean, low, high = (float(lines[at + i].split()[2 if i == 0 else 1]) for i in range(3))
+        mine = values[policy]
+        tap.ok(f"{policy}: the mean", abs(mean - sum(mine) / 3) < 1e-4 * mean, (mean, mine))
+        # of three values each end is drawn with probability 1/27 = 3.7 %, more than 2.5 %
+        tap.ok("from the least to the largest seed", abs(low - min(mine)) < 1e-4 * mean and
+               abs(high - max(mine)) < 1e-4 * mean, (low, high, mine))
+    one = lab.run("compare", "--policy", "fifo,srtf", "--set", "trace.synth_seed=7", "--seeds",
+                  "1..2", "--json").out.splitlines()
+    jcts = [json.loads(line)["metrics"]["jct_mean_s"] for line in one]
+    tap.ok("trace.synth_seed keeps one trace for all", jcts[0] == jcts[1] != values["fifo"][0],
+           jcts)
+
+
+def case_diff_runs(lab, tap):
+    """diff of two runs pairs their jobs"""
+    db, other = lab.new_database(), lab.new_database()
+    lab.replay(TRACE, "1x2", "--label", "first", db=db)
+    lab.replay(TRACE, "1x2", "--label", "second", policy="sjf", db=db)
+    found = json.loads(lab.run("diff", "first", "second", "--db", db, "--json").out)
+    tap.equal("paired by", (found["paired_by"], found["pairs"], found["unpaired"]), ("job", 3, 0))
+    # JCT 10, 30, 35 and 10, 35, 10; waits 0, 10, 25 and 0, 15, 0
+    jct, wait = found["metrics"]["jct_mean_s"], found["metrics"]["wait_mean_s"]
+    tap.near("mean JCT", [jct["a"], jct["b"], jct["difference"], jct["ratio"]],
+             [25, 55 / 3, -20 / 3, 55 / 75])
+    tap.near("mean wait", [wait["a"], wait["b"]], [35 / 3, 5])
+    tap.near("median JCT", [found["metrics"]["jct_p50_s"][side] for side in "ab"], [30, 10])
+    tap.ok("intervals for what jobs tell, none for the rest", jct["lo"] <= -20 / 3 <= jct["hi"] and
+           found["metrics"]["makespan_s"]["lo"] is None, found)
+    tap.near("makespan", [found["metrics"]["makespan_s"][side] for side in "ab"], [40, 35])
+    same = json.loads(lab.run("diff", "first", "first", "--db", db, "--json").out)
+    tap.equal("a run beside itself", {(m["difference"], m["lo"] or 0, m["hi"] or 0)
+                                      for m in same["metrics"].values()}, {(0, 0, 0)})
+    lab.replay(native(("a", 0, 12, 1), ("z", 0, 20, 2)), "1x2", "--label", "first", db=other)
+    across = json.loads(lab.run("diff", "first", "last", "--db", db, "--db", other, "--json").out)
+    tap.equal("across databases, by name: a; b, c and z are left out",
+              (across["pairs"], across["unpaired"], across["metrics"]["jct_mean_s"]["b"]),
+              (1, 3, (12 + 32) / 2))
+    text = lab.run("diff", "first", "second", "--db", db).out.decode()
+    tap.ok("the table names both", "A: first\nB: second\n3 jobs ended in both" in text, text)
+    for name, args, code in (("an unknown run", ("first", "secnod", "--db", db), 2),
+                             ("one run only", ("first", "--db", db), 2),
+                             ("no database", ("first", "second"), 2),
+                             ("a database that is not there", ("a", "b", "--db", "none.db"), 3)):
+        wrong = lab.run("diff", *args)
+        tap.ok(f"{name}: exit {code}", wrong.code == code and wrong.err, wrong.shown())
+
+
+def case_diff_groups(lab, tap):
+    """diff of groups pairs them by seed"""
+    db = lab.new_database()
+    lab.run("sweep", "--grid", "policy=fifo,srtf", "--grid", "load=0.8,1.2", "--seeds", "1..4",
+            "--db", db)
+    lab.run("compare", "--policy", "fifo,sjf", "--seeds", "3..6", "--label", "base", "--db", db)
+
+    def diff(a, b):
+        return json.loads(lab.run("diff", a, b, "--db", db, "--json").out)
+
+    def values(where):
+        return [row[0] for row in lab.query(
+            db, "SELECT value FROM metric JOIN run ON id = run WHERE metric.name = 'jct_mean_s' AND "
+            f"run.name LIKE '{where}' ORDER BY seed")]
+
+    one = diff("policy=fifo,load=0.8", "policy=srtf,load=0.8")
+    a, b = values("policy=fifo,load=0.8%"), values("policy=srtf,load=0.8%")
+    jct = one["metrics"]["jct_mean_s"]
+    tap.equal("paired by", (one["paired_by"], one["pairs"], one["unpaired"]), ("seed", 4, 0))
+    tap.near("the mean of the differences", jct["difference"],
+             sum(y - x for x, y in zip(a, b)) / 4, 1e-6)
+    each = sorted(y - x for x, y in zip(a, b))
+    tap.ok("its interval lies within them", each[0] <= jct["lo"] <= jct["hi"] <= each[-1],
+           (each, jct))
+    again = diff("load=0.8,policy=fifo", "policy=srtf,load=0.8")
+    tap.equal("settings in any order", again["metrics"], one["metrics"])
+    named = diff("base-fifo", "base-sjf")
+    tap.equal("what compare has labelled", (named["pairs"], named["metrics"]["jct_mean_s"]["a"]),
+              (4, sum(values("base-fifo-%")) / 4))
+    part = diff("policy=fifo,load=1.2", "base-fifo")
+    tap.equal("seeds in both only", (part["pairs"], part["unpaired"]), (2, 4))
+    wide = lab.run("diff", "policy=fifo", "policy=srtf", "--db", db)
+    tap.ok("several runs of a seed: exit 2", wide.code == 2 and "seed 1" in wide.err, wide.shown())
+    apart = lab.run("diff", "policy=fifo,load=0.8,seed=1", "policy=nobody", "--db", db)
+    tap.ok("nobody: exit 2", apart.code == 2 and "nobody" in apart.err, apart.shown())
