@@ -6,6 +6,7 @@
 #define COLOSIM_COMMANDS_H
 
 int cmd_calib(int argc, char **argv);
+int cmd_capacity(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_describe(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"calib", cmd_calib, "measurements into models: synth, train, score"},
+    {"capacity", cmd_capacity, "the smallest cluster that meets a target"},
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
     {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},

@@ -78,11 +78,16 @@ enum status run_read_trace(const struct run_request *q, const volatile sig_atomi
 static enum status build_cluster(const struct run_request *q, const struct trace *trace,
                                  struct cluster *out, struct error *err)
 {
-    if (q->run.cluster == NULL && trace->n_nodes > 0)
+    if (q->run.cluster == NULL && q->run.nodes == 0 && trace->n_nodes > 0)
         return cluster_init(out, trace->nodes, trace->n_nodes, SHARE_CARD, err);
     struct cluster_desc desc;
     enum status status =
         cluster_parse(q->run.cluster == NULL ? EMBEDDED_CLUSTER : q->run.cluster, &desc, err);
+    if (status == ST_OK && q->run.nodes > 0 && (desc.n_nodes != 1 || desc.nodes[0].name != NULL))
+        status = fail(err, ST_USAGE, "nodes %lld: the cluster has nodes of several kinds or names",
+                      (long long)q->run.nodes);
+    if (status == ST_OK && q->run.nodes > 0)
+        desc.nodes[0].count = (int32_t)q->run.nodes;
     if (status == ST_OK)
         status = cluster_build(&desc, out, err);
     cluster_desc_free(&desc);

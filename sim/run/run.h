@@ -15,6 +15,7 @@ struct run_settings {
     const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window,
         *catalog;
     double load, rate_scale; /* load 0: as it is */
+    int64_t nodes; /* 0: as the cluster says */
     int64_t seed;
     bool strict;
     int belief;         /* enum belief_name */

@@ -39,6 +39,8 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, model, NULL,
                "predictor of belief and truth iac, from colosim calib train; without one, the "
                "embedded one"),
+    PARAM_INT(struct run_settings, nodes, "nodes", 0, 0, 1e6,
+              "so many nodes of the cluster's one kind instead of those it describes; 0 leaves them"),
     PARAM_TEXT(struct run_settings, pairs, NULL,
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,

@@ -102,3 +102,72 @@ def case_diff_groups(lab, tap):
     tap.ok("several runs of a seed: exit 2", wide.code == 2 and "seed 1" in wide.err, wide.shown())
     apart = lab.run("diff", "policy=fifo,load=0.8,seed=1", "policy=nobody", "--db", db)
     tap.ok("nobody: exit 2", apart.code == 2 and "nobody" in apart.err, apart.shown())
+
+
+def case_capacity(lab, tap):
+    """capacity finds the smallest cluster"""
+    lab.file("four.csv", native(*((name, 0, 10, 1) for name in "abcd")))
+    # four jobs of 10 s on n cards: mean JCT 25, 15, 12.5 and 10 s
+    options = ("--trace", "four.csv", "--policy", "fifo", "--json")
+
+    def smallest(cluster, *targets, code=0):
+        done = lab.run("capacity", "--cluster", cluster, *options,
+                       *(word for target in targets for word in ("--target", target)))
+        tap.equal(f"{cluster} {targets}: exit code", done.code, code)
+        return json.loads(done.out)["nodes"] if done.out else done.err
+
+    for first in ("1x1", "3x1", "50x1"):
+        for target, nodes in ((30, 1), (15, 2), (14.9, 3), (12.5, 3), (12, 4), (10, 4)):
+            tap.equal(f"from {first}, mean JCT {target}", smallest(first, f"jct_mean_s={target}"),
+                      nodes)
+    tap.equal("nodes of four", smallest("1x4", "jct_mean_s=10"), 1)
+    tap.equal("two targets", smallest("1x1", "jct_mean_s=15", "wait_max_s=0"), 4)
+    tap.equal("more is better", smallest("1x1", "throughput_gpus=3.9"), 4)
+    tap.equal("never", smallest("1x1", "jct_mean_s=9", code=1), None)
+    lab.file("wide.csv", native(("w", 0, 10, 8), head="job,submit_s,duration_s,gpu"))
+    wide = ("capacity", "--trace", "wide.csv", "--cluster", "1x4", "--max-nodes", "4", "--target")
+    tap.equal("a job that no node holds: exit code", lab.run(*wide, "jct_mean_s=99").code, 1)
+    gone = lab.run(*wide, "makespan_s=99", "--target", "jobs_rejected=1")
+    tap.equal("a metric that cannot be told is not met", gone.code, 1)
+    for name, args, said in (("a load", ("--load", "1", "--target", "jct_mean_s=9"), "rate-scale"),
+                             ("a mixed cluster", ("--cluster", "1x1+1x2", "--target",
+                                                  "jct_mean_s=9"), "one kind"),
+                             ("no metric", ("--target", "jct=9"), "METRIC"),
+                             ("a metric without better", ("--target", "events=9"), "METRIC"),
+                             ("a run without a database", ("--target", "jct_mean_s=base"), "--db"),
+                             ("a policy", ("--target", "jct_mean_s=9", "--policy", "fofi"), "fofi"),
+                             ("no target", (), "--target")):
+        wrong = lab.run("capacity", *args)
+        tap.ok(f"{name}: exit 2", wrong.code == 2 and said in wrong.err, wrong.shown())
+
+
+def case_capacity_search(lab, tap):
+    """capacity agrees with trying every size, and keeps its runs"""
+    db = lab.new_database()
+    options = ("--cluster", "1x8", "--set", "place=spread", "--seeds", "1..2")
+    done = lab.run("capacity", *options, "--policy", "fifo,srtf", "--target", "wait_p90_s=3000",
+                   "--db", db)
+    tap.equal("exit code", done.code, 0)
+    found = [line.split() for line in done.out.decode().splitlines()[-2:]]
+    for policy, line in zip(("fifo", "srtf"), found):
+        nodes = 1
+        while True:
+            waits = [json.loads(lab.run("run", *options[:4], "--policy", policy, "--set",
+                                        f"nodes={nodes}", "--seed", seed, "--json", "--quiet").out)
+                     ["metrics"]["wait_p90_s"] for seed in "12"]
+            if sum(waits) / 2 <= 3000:
+                break
+            nodes += 1
+        tap.equal(f"{policy}: the first size that is enough", line[:3],
+                  [policy + ":", str(nodes), "nodes,"])
+    before = len(lab.runs(db))
+    again = lab.run("capacity", *options, "--policy", "fifo,srtf", "--target", "wait_p90_s=3000",
+                    "--db", db)
+    tap.ok("again: the same answer from what is stored", again.out == done.out and
+           len(lab.runs(db)) == before, again.shown())
+    lab.run("run", *options[:4], "--policy", "srtf", "--set", "nodes=9", "--label", "nine", "--db",
+            db)
+    like = lab.run("capacity", *options[:4], "--policy", "srtf", "--target", "jct_mean_s=nine",
+                   "--db", db, "--json")
+    tap.equal("a target that a run gives: its own size is enough",
+              json.loads(like.out)["nodes"] <= 9, True)
