@@ -17,5 +17,6 @@ int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 
 #endif

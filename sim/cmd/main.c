@@ -28,6 +28,7 @@ static const struct command {
     {"show", cmd_show, "one stored run"},
     {"sweep", cmd_sweep, "every combination of some settings, with seeds; resumes"},
     {"trace", cmd_trace, "info, show, convert, synth, sample"},
+    {"why", cmd_why, "what a job of a stored run waited for, in words"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -171,3 +171,66 @@ def case_capacity_search(lab, tap):
                    "--db", db, "--json")
     tap.equal("a target that a run gives: its own size is enough",
               json.loads(like.out)["nodes"] <= 9, True)
+
+
+def why(lab, db, run, job):
+    return json.loads(lab.run("why", run, job, "--db", db, "--json").out)
+
+
+def stretches(found):
+    return [(s["from_s"], s["to_s"], s["why"], s["free_min"], s["free_max"])
+            for s in found["stretches"]]
+
+
+def case_why(lab, tap):
+    """why says what stood in a job's way"""
+    db = lab.new_database()
+    lab.replay(TRACE, "1x2", "--label", "fifo", db=db)
+    # c comes at 5: one GPU is free, but b, which needs two, is ahead; from 10 to 30 b has both
+    c = why(lab, db, "fifo", "c")
+    tap.equal("held back, then full", stretches(c), [(5, 10, "held back", 1, 1),
+                                                     (10, 30, "full", 0, 0)])
+    tap.equal("behind b, which then freed it", (c["stretches"][0]["first_ahead"], c["freed_by"],
+                                                c["overtaken_by"]), ("b", "b", 0))
+    tap.equal("b itself: one GPU is too few",
+              stretches(why(lab, db, "fifo", "b")), [(0, 10, "full", 1, 1)])
+    tap.equal("a did not wait", stretches(why(lab, db, "fifo", "a")), [])
+    text = lab.run("why", "fifo", "c", "--db", db).out.decode()
+    for words in ("submitted at 5 s, started at 30 s", "waited 25 s in all", "it started when b ended",
+                  "fifo did not start it; 1 submitted earlier waited too, first b"):
+        tap.ok(f"in words: {words}", words in text, text)
+    lab.replay(TRACE, "1x2", "--label", "sjf", policy="sjf", db=db)
+    tap.equal("sjf lets c overtake b", why(lab, db, "sjf", "b")["overtaken_by"], 1)
+    # One GPU on each of two nodes is free until 60; w wants two on one
+    lab.replay(native(("x", 0, 100, 1), ("y", 0, 60, 1), ("w", 1, 10, 2)), "2x2", "--set",
+               "place=spread", "--label", "apart", db=db)
+    tap.equal("scattered", stretches(why(lab, db, "apart", "w")), [(1, 60, "scattered", 2, 2)])
+    # Halves: 0.5 + 0.25 leave a quarter of the one card; h wants a half
+    lab.replay(native(("p", 0, 50, 0.5), ("q", 0, 20, 0.25), ("h", 1, 10, 0.5)), "1x1", "--label",
+               "parts", db=db)
+    tap.equal("parts of a card", stretches(why(lab, db, "parts", "h")), [(1, 20, "full", .25, .25)])
+    # l runs 0-5, s 5-15 in its place, then l again
+    lab.replay(native(("l", 0, 100, 1), ("s", 5, 10, 1)), "1x1", "--label", "evicted",
+               policy="srtf", db=db)
+    tap.equal("a wait in the middle", stretches(why(lab, db, "evicted", "l")),
+              [(5, 15, "full", 0, 0)])
+    lab.replay(native(("big", 0, 10, 4), ("a", 0, 10, 1)), "1x2", "--label", "small", db=db)
+    big = lab.run("why", "small", "big", "--db", db).out.decode()
+    tap.ok("rejected, and why", "never started (rejected)" in big and "no empty cluster" in big, big)
+    for args, said in ((("fifo", "d", "--db", db), "'d'"), (("fofi", "c", "--db", db), "fofi"),
+                       (("fifo", "--db", db), "which job"), (("fifo", "c"), "--db")):
+        wrong = lab.run("why", *args)
+        tap.ok(f"{args[:2]}: exit 2", wrong.code == 2 and said in wrong.err, wrong.shown())
+
+
+def case_why_adds_up(lab, tap):
+    """the stretches of why add up to the waits of the run"""
+    db = lab.new_database()
+    lab.run("run", "--policy", "easy-backfill", "--db", db, "--label", "r")
+    jobs = lab.query(db, "SELECT name, wait_s FROM job WHERE wait_s > 0 ORDER BY job")
+    for name, wait in jobs[::40]:
+        found = why(lab, db, "r", name.decode())
+        tap.near(f"{name.decode()}: in all", sum(found["waited"].values()), wait, 1e-5)
+        tap.near("from the first to the last", [found["stretches"][0]["from_s"],
+                                                found["stretches"][-1]["to_s"]],
+                 [found["submit_s"], found["start_s"]])
