@@ -26,6 +26,7 @@ LIBRARIES = {
     "argp.h": ("sim/cmd/",),
     "cblas.h": ("core/elastico/dense",),
     "criterion/": (),
+    "dlfcn.h": ("sim/run/outside",),
     "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "calib/", "sim/run/metrics",
              "sim/cmd/main"),
     "jansson.h": ("core/base/param", "core/elastico/catalog_file", "core/elastico/model_file",

@@ -17,19 +17,20 @@ void capacity_free(struct capacity *c)
     arena_free(&c->arena);
 }
 
-static enum status split_policies(struct capacity *c, const char *only, struct error *err)
+/* A misspelt one fails here; q is used up for that. */
+static enum status split_policies(struct capacity *c, struct run_request *q, struct error *err)
 {
-    const char *given = c->policies != NULL ? c->policies : only;
+    const char *given = c->policies != NULL ? c->policies : q->run.policy;
     char *list = arena_text(&c->arena, given, strlen(given));
     if (list == NULL)
         return fail_memory(err);
     while (list != NULL) {
         if (c->n_policies == POLICIES_MAX)
             return fail(err, ST_USAGE, "more than %d policies", POLICIES_MAX);
-        struct run_request q = {.run.policy = strsep(&list, ",")};
         const struct policy *policy;
-        c->policy[c->n_policies++] = q.run.policy;
-        TRY(run_policy(&q, &policy, err));
+        c->policy[c->n_policies++] = strsep(&list, ",");
+        TRY(run_choose_policy(q, c->policy[c->n_policies - 1], err));
+        TRY(run_policy(q, &policy, err));
     }
     return ST_OK;
 }
@@ -56,7 +57,7 @@ static enum status request_for(const struct capacity *c, const struct probe *p, 
 {
     TRY(run_request_init(q, err));
     TRY(options_resolve(&c->options, q, err));
-    q->run.policy = p->policy;
+    TRY(run_choose_policy(q, p->policy, err));
     q->run.nodes = p->nodes;
     q->run.seed = c->seed[k];
     size_t n = (q->run.label != NULL ? strlen(q->run.label) : 0) + strlen(p->policy) + 96;
@@ -94,7 +95,7 @@ enum status capacity_prepare(struct capacity *c, struct error *err)
     enum status status = ST_OK;
     TRY_OUT(run_request_init(&q, err));
     TRY_OUT(options_resolve(&c->options, &q, err));
-    TRY_OUT(split_policies(c, q.run.policy, err));
+    TRY_OUT(split_policies(c, &q, err));
     snprintf(one, sizeof one, "%lld", (long long)q.run.seed);
     TRY_OUT(seeds_parse(c->seeds != NULL ? c->seeds : one, &c->arena, &c->seed, &c->n_seeds, err));
     TRY_OUT(look_at_cluster(c, &q, err));

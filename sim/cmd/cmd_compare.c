@@ -92,7 +92,7 @@ static enum status request_for(const struct comparison *c, int i, struct run_req
 {
     TRY(run_request_init(q, err));
     TRY(options_resolve(&c->options, q, err));
-    q->run.policy = c->policy[i / c->n_seeds];
+    TRY(run_choose_policy(q, c->policy[i / c->n_seeds], err));
     q->run.seed = c->seed[i % c->n_seeds];
     if (q->run.label != NULL) {
         size_t n = strlen(q->run.label) + strlen(q->run.policy) + 32;

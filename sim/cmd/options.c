@@ -99,10 +99,12 @@ enum status options_resolve(const struct options *o, struct run_request *q, stru
 {
     struct param_group groups[GROUPS_MAX];
     size_t n = (size_t)run_all_groups(q, groups);
-    if (o->config != NULL)
+    if (o->config != NULL) {
         TRY(param_load(groups, n, o->config, &q->arena, err));
+        TRY(run_choose_policy(q, q->run.policy != NULL ? q->run.policy : "", err));
+    }
     for (size_t i = 0; i < o->n_pairs; i++)
-        TRY(param_set_pair(groups, n, o->pair[i], &q->arena, err));
+        TRY(run_set(q, o->pair[i], err));
     if (o->n_traces == 0)
         return ST_OK;
     q->run.trace = o->trace[0];

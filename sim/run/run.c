@@ -230,7 +230,7 @@ static const void *config_of(const struct run_request *q, const struct policy *p
     for (int i = 0; policies[i] != NULL; i++)
         if (policies[i] == policy)
             return q->policy_config[i];
-    return NULL;
+    return policy == q->outside ? q->outside_config : NULL;
 }
 
 static enum status open_models(const struct run_request *q, struct run_parts *parts,

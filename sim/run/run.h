@@ -76,6 +76,8 @@ struct run_request {
     struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */
+    const struct policy *outside; /* that of a shared object; NULL while run.policy is no path */
+    void *outside_config;         /* NULL without settings */
     const char **more_traces; /* (n_more_traces) --trace given again; run.trace is the first */
     int n_more_traces;
     const struct trace *source; /* read already, by one run for several (sources.h); NULL: the run
@@ -90,6 +92,10 @@ void run_request_free(struct run_request *q);
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX]);
 /* Only those that bear on this run: what is stored with it. */
 int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX]);
+/* KEY=VALUE; choosing a policy that is a shared object loads it, and from then on its settings are
+ * known. */
+enum status run_set(struct run_request *q, const char *pair, struct error *err) MUST_USE;
+enum status run_choose_policy(struct run_request *q, const char *name, struct error *err) MUST_USE;
 /* The policy of run.policy; ST_USAGE lists the known ones. */
 enum status run_policy(const struct run_request *q, const struct policy **out,
                        struct error *err) MUST_USE;

@@ -4,6 +4,7 @@
 #include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
 #include "sim/run/models.h"
+#include "sim/run/outside.h"
 
 #include <string.h>
 
@@ -176,6 +177,13 @@ static int own_groups(const struct run_request *q, struct param_group *groups)
     return 7;
 }
 
+static int add_outside(const struct run_request *q, struct param_group *groups, int n)
+{
+    if (q->outside != NULL && q->outside->params != NULL)
+        groups[n++] = (struct param_group){q->outside->name, q->outside->params, q->outside_config};
+    return n;
+}
+
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
 {
     int n = own_groups(q, groups);
@@ -183,7 +191,7 @@ int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS
         if (policies[i]->params != NULL)
             groups[n++] =
                 (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
-    return n;
+    return add_outside(q, groups, n);
 }
 
 int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
@@ -193,12 +201,40 @@ int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX
         if (policies[i]->params != NULL && strcmp(policies[i]->name, q->run.policy) == 0)
             groups[n++] =
                 (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
-    return n;
+    return add_outside(q, groups, n);
+}
+
+enum status run_choose_policy(struct run_request *q, const char *name, struct error *err)
+{
+    q->run.policy = arena_text(&q->arena, name, strlen(name));
+    q->outside = NULL;
+    if (q->run.policy == NULL)
+        return fail_memory(err);
+    if (!outside_is_path(name))
+        return ST_OK;
+    TRY(outside_load(name, &q->outside, err));
+    if (q->outside->params == NULL)
+        return ST_OK;
+    q->outside_config = arena_alloc(&q->arena, 1, q->outside->config_size);
+    if (q->outside_config == NULL)
+        return fail_memory(err);
+    param_defaults(
+        &(struct param_group){q->outside->name, q->outside->params, q->outside_config});
+    return ST_OK;
+}
+
+enum status run_set(struct run_request *q, const char *pair, struct error *err)
+{
+    struct param_group groups[GROUPS_MAX];
+    static const char policy[] = "policy=";
+    if (strncmp(pair, policy, strlen(policy)) == 0)
+        return run_choose_policy(q, pair + strlen(policy), err);
+    return param_set_pair(groups, (size_t)run_all_groups(q, groups), pair, &q->arena, err);
 }
 
 enum status run_policy(const struct run_request *q, const struct policy **out, struct error *err)
 {
-    *out = q->run.policy == NULL ? NULL : policy_find(q->run.policy);
+    *out = q->run.policy == NULL ? NULL : q->outside != NULL ? q->outside : policy_find(q->run.policy);
     if (*out != NULL)
         return ST_OK;
     char known[512] = "";

@@ -325,10 +325,8 @@ int study_value(const struct study *s, int group, int axis)
 static enum status set_pairs(const struct pair_list *pairs, struct run_request *q,
                              struct error *err)
 {
-    struct param_group groups[GROUPS_MAX];
-    size_t n = (size_t)run_all_groups(q, groups);
     for (size_t i = 0; i < pairs->n; i++)
-        TRY(param_set_pair(groups, n, pairs->pair[i], &q->arena, err));
+        TRY(run_set(q, pairs->pair[i], err));
     return ST_OK;
 }
 
