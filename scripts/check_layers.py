@@ -37,7 +37,7 @@ LIBRARIES = {
     "xgboost/": ("core/elastico/gbdt",),
     "zlib.h": ("traces/lines", "traces/write"),
 }
-SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math sched signal stdalign
+SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math poll sched signal spawn stdalign
 stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time unistd sys/resource
 sys/stat sys/time sys/types sys/wait""".split()
 

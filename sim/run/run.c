@@ -3,6 +3,7 @@
 #include "core/base/rng.h"
 #include "policies/registry.h"
 #include "sim/run/cluster_file.h"
+#include "sim/run/exec_policy.h"
 #include "sim/run/models.h"
 #include "sim/run/pairs_file.h"
 #include "traces/account.h"
@@ -23,6 +24,9 @@ struct run_parts {
     struct table tables[POLICY_TABLES_MAX]; /* the CSV files the policy asks for */
     struct pairs pairs;
     struct models models;
+    struct child child; /* the policy exec:PROGRAM */
+    struct exec_config exec;
+    struct param_group groups[GROUPS_MAX];
     gsl_rng *rng, *policy_rng;
     struct window window;
     struct arena arena;
@@ -350,6 +354,14 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .progress_context = watch->context};
     TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
     setup.rng = parts->policy_rng;
+    if (exec_is(q->run.policy)) {
+        parts->exec = (struct exec_config){.name = q->run.policy,
+                                           .timeout_s = q->run.policy_timeout_s,
+                                           .groups = parts->groups,
+                                           .n_groups = run_groups(q, parts->groups),
+                                           .child = &parts->child};
+        setup.policy_config = &parts->exec;
+    }
     TRY(read_tables(q, out->policy, parts, err));
     TRY(engine_run(&setup, &out->log, err));
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
@@ -379,6 +391,7 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
     for (int i = 0; i < POLICY_TABLES_MAX; i++)
         table_free(&parts.tables[i]);
     pairs_free(&parts.pairs);
+    child_stop(&parts.child);
     models_close(&parts.models);
     if (parts.rng != NULL)
         gsl_rng_free(parts.rng);

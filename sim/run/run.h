@@ -14,7 +14,7 @@ enum { METRICS_EXTRA_MAX = 16, GROUPS_MAX = 64 };
 struct run_settings {
     const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window,
         *catalog;
-    double load, rate_scale; /* load 0: as it is */
+    double load, policy_timeout_s, rate_scale; /* load 0: as it is */
     int64_t nodes; /* 0: as the cluster says */
     int64_t seed;
     bool strict;
@@ -76,7 +76,7 @@ struct run_request {
     struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */
-    const struct policy *outside; /* that of a shared object; NULL while run.policy is no path */
+    const struct policy *outside; /* a shared object's, or exec:PROGRAM; NULL for one of ours */
     void *outside_config;         /* NULL without settings */
     const char **more_traces; /* (n_more_traces) --trace given again; run.trace is the first */
     int n_more_traces;

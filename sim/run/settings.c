@@ -3,6 +3,7 @@
 
 #include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
+#include "sim/run/exec_policy.h"
 #include "sim/run/models.h"
 #include "sim/run/outside.h"
 
@@ -48,6 +49,8 @@ const struct param run_params[] = {
                  "which nodes are tried first"),
     PARAM_TEXT(struct run_settings, policy, "easy-backfill",
                "who decides (colosim describe policies)"),
+    PARAM_REAL(struct run_settings, policy_timeout_s, "s", 60, 1e-3, 1e6,
+               "policy exec:PROGRAM: how long one answer may take"),
     PARAM_REAL(struct run_settings, rate_scale, "1", 1, 1e-6, 1e6,
                "arrivals this many times as fast, counted from the first submission"),
     PARAM_INT(struct run_settings, seed, "1", 1, 0, 9007199254740992.0, "of every random stream"),
@@ -210,6 +213,14 @@ enum status run_choose_policy(struct run_request *q, const char *name, struct er
     q->outside = NULL;
     if (q->run.policy == NULL)
         return fail_memory(err);
+    if (exec_is(name)) {
+        struct policy *policy = arena_alloc(&q->arena, 1, sizeof *policy);
+        if (policy == NULL)
+            return fail_memory(err);
+        *policy = exec_policy(q->run.policy);
+        q->outside = policy;
+        return ST_OK;
+    }
     if (!outside_is_path(name))
         return ST_OK;
     TRY(outside_load(name, &q->outside, err));
