@@ -56,6 +56,8 @@ enum status child_start(struct child *c, const char *command, double timeout_s, 
 {
     int in[2], out[2], code = 0;
     *c = (struct child){.command = command, .timeout_s = timeout_s};
+    if (!ARRAY_GROW(c->buffer, c->capacity, READ_BYTES))
+        return fail_memory(err);
     if (pipe2(in, O_CLOEXEC) != 0)
         return fail(err, ST_OUTPUT, "%s: no pipe: %s", command, strerror(errno));
     if (pipe2(out, O_CLOEXEC) != 0) {
