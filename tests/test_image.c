@@ -13,7 +13,8 @@ static const char *const questions[] = {
     "SELECT name, value, unit FROM metric WHERE run = %d ORDER BY name",
     "SELECT node, name, gpu_type, gpu FROM node WHERE run = %d ORDER BY node",
     "SELECT * FROM (SELECT start_us, gpu_held, jobs_waiting FROM sample WHERE run = %d) ORDER BY 1",
-    "SELECT id, job, task, start_us, end_us, node, gpu, n_gpus, kind FROM span WHERE run = %d ORDER BY id",
+    "SELECT id, job, task, start_us, end_us, node, gpu, n_gpus, kind FROM span WHERE run = %d "
+    "ORDER BY id",
     "SELECT id, time_us, kind, job, text FROM event WHERE run = %d ORDER BY id",
     "SELECT key, value FROM setting WHERE run = %d AND key < 'e' ORDER BY key",
 };

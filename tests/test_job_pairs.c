@@ -31,8 +31,8 @@ static double plain(double *value, int n, enum job_statistic k)
 
 Test(job_pairs, draws_are_pairs_of_blocks_round_the_end)
 {
-    /* Four jobs are drawn as two blocks of two, from any of four places each: 16 outcomes, each more
-     * likely than 2.5 %, so the interval is from the least to the largest of them. */
+    /* Four jobs are drawn as two blocks of two, from any of four places each: 16 outcomes, each
+     * more likely than 2.5 %, so the interval is from the least to the largest of them. */
     double a[4] = {3, 0, 7, 1}, b[4] = {5, 4, 100, 2}, wait[4] = {0, 1, 2, 3};
     struct job_pairs p = {.n = 4, .value = {a, b, wait, wait}};
     struct job_difference got[2][N_JOB_STATISTICS];
@@ -80,7 +80,10 @@ Test(job_pairs, twice_is_twice_in_every_draw)
     }
 }
 
-static void b_later(struct made_run *m) { made_outcome(&m->result.trace.jobs, 1, JOB_DONE, 12, 25); }
+static void b_later(struct made_run *m)
+{
+    made_outcome(&m->result.trace.jobs, 1, JOB_DONE, 12, 25);
+}
 static void n_gone(struct made_run *m)
 {
     made_outcome(&m->result.trace.jobs, 2, JOB_UNFINISHED, NAN, NAN);
@@ -96,8 +99,10 @@ Test(job_pairs, jobs_are_matched_by_name_across_databases)
     /* by submission: n\xff -2 (gone), n\xfe -1, a 0, b 1 */
     cr_assert_eq(p.n, 3);
     cr_assert_eq(p.n_unpaired, 1);
-    const double want[N_JOB_COLUMNS][3] = {
-        [A_JCT] = {5, 10, 24}, [B_JCT] = {5, 10, 19.5}, [A_WAIT] = {0, 0, 11}, [B_WAIT] = {0, 0, 9}};
+    const double want[N_JOB_COLUMNS][3] = {[A_JCT] = {5, 10, 24},
+                                           [B_JCT] = {5, 10, 19.5},
+                                           [A_WAIT] = {0, 0, 11},
+                                           [B_WAIT] = {0, 0, 9}};
     for (int c = 0; c < N_JOB_COLUMNS; c++)
         for (int i = 0; i < 3; i++)
             cr_assert(epsilon_eq(dbl, p.value[c][i], want[c][i], 1e-9), "column %d job %d", c, i);

@@ -267,6 +267,7 @@ static void smooth(struct why *w)
         bool joins = last != NULL && last->to_us == b->from_us;
         if (joins && (last->why == b->why || b->to_us - b->from_us < all_us / SHORT_PART)) {
             last->to_us = b->to_us;
+            last->mixed = last->mixed || last->why != b->why;
             last->free_min = b->free_min < last->free_min ? b->free_min : last->free_min;
             last->free_max = b->free_max > last->free_max ? b->free_max : last->free_max;
         } else {

@@ -24,6 +24,7 @@ extern const char *const block_names[N_BLOCKS];
 struct blocked {
     int64_t from_us, to_us;
     enum block why;
+    bool mixed;                /* with short parts of another reason */
     double free_min, free_max; /* GPUs */
     int32_t n_ahead, ahead; /* jobs submitted earlier that had not started at from_us; the first */
 };

@@ -31,10 +31,11 @@ static void print_why(FILE *to, const struct why *w, const struct blocked *b)
 {
     char text[64];
     print_free(to, b);
+    fputs(b->mixed ? ": mostly " : ": ", to);
     switch (b->why) {
-    case BLOCK_FULL: fputs(": too few", to); break;
-    case BLOCK_SCATTERED: fputs(": enough, but not in the pieces it needs", to); break;
-    case BLOCK_HELD: fprintf(to, ": room for it, and %s did not start it", w->policy); break;
+    case BLOCK_FULL: fputs("too few", to); break;
+    case BLOCK_SCATTERED: fputs("enough, but not in the pieces it needs", to); break;
+    case BLOCK_HELD: fprintf(to, "room for it, and %s did not start it", w->policy); break;
     }
     if (b->n_ahead > 0)
         fprintf(to, "; %d submitted earlier waited too, first %s", b->n_ahead,

@@ -32,8 +32,7 @@ struct run_parts {
     struct arena arena;
 };
 
-static enum status embedded_trace(const struct run_request *q, struct trace *out,
-                                  struct error *err)
+static enum status embedded_trace(const struct run_request *q, struct trace *out, struct error *err)
 {
     int64_t seed = q->trace.synth_seed > 0 ? q->trace.synth_seed : q->run.seed;
     struct synth_settings settings;

@@ -15,7 +15,7 @@ struct run_settings {
     const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window,
         *catalog;
     double load, policy_timeout_s, rate_scale; /* load 0: as it is */
-    int64_t nodes; /* 0: as the cluster says */
+    int64_t nodes;                             /* 0: as the cluster says */
     int64_t seed;
     bool strict;
     int belief;         /* enum belief_name */
@@ -131,8 +131,8 @@ struct run_watch {
  */
 enum status run_execute(const struct run_request *q, const struct run_watch *watch,
                         struct run_result *out, struct error *err) MUST_USE;
-/* What is left of a run that could not be: its policy and why, with every number unknown. Borrows the
- * text. */
+/* What is left of a run that could not be: its policy and why, with every number unknown. Borrows
+ * the text. */
 enum status run_result_failed(const struct run_request *q, const char *why, struct run_result *out,
                               struct error *err) MUST_USE;
 void run_result_free(struct run_result *r);

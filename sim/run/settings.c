@@ -41,8 +41,9 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, model, NULL,
                "predictor of belief and truth iac, from colosim calib train; without one, the "
                "embedded one"),
-    PARAM_INT(struct run_settings, nodes, "nodes", 0, 0, 1e6,
-              "so many nodes of the cluster's one kind instead of those it describes; 0 leaves them"),
+    PARAM_INT(
+        struct run_settings, nodes, "nodes", 0, 0, 1e6,
+        "so many nodes of the cluster's one kind instead of those it describes; 0 leaves them"),
     PARAM_TEXT(struct run_settings, pairs, NULL,
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
@@ -229,8 +230,7 @@ enum status run_choose_policy(struct run_request *q, const char *name, struct er
     q->outside_config = arena_alloc(&q->arena, 1, q->outside->config_size);
     if (q->outside_config == NULL)
         return fail_memory(err);
-    param_defaults(
-        &(struct param_group){q->outside->name, q->outside->params, q->outside_config});
+    param_defaults(&(struct param_group){q->outside->name, q->outside->params, q->outside_config});
     return ST_OK;
 }
 
@@ -245,7 +245,9 @@ enum status run_set(struct run_request *q, const char *pair, struct error *err)
 
 enum status run_policy(const struct run_request *q, const struct policy **out, struct error *err)
 {
-    *out = q->run.policy == NULL ? NULL : q->outside != NULL ? q->outside : policy_find(q->run.policy);
+    *out = q->run.policy == NULL ? NULL
+           : q->outside != NULL  ? q->outside
+                                 : policy_find(q->run.policy);
     if (*out != NULL)
         return ST_OK;
     char known[512] = "";
