@@ -15,7 +15,7 @@ struct parked {
 struct crew {
     const struct crew_job *job;
     int n, n_ahead, taken, delivered;
-    bool delivering;       /* somebody is at it */
+    bool has_clerk;        /* a thread of its own delivers */
     struct parked *parked; /* (n_ahead) piece i at i % n_ahead */
     enum status status;
     struct error *err;
@@ -59,18 +59,30 @@ static void deliver_next(struct crew *c)
     pthread_cond_broadcast(&c->moved);
 }
 
-/* Whoever brings the piece that is next in order delivers it and those parked behind it; the others
- * park theirs and go on. */
+/* Delivers until there is nothing more to come; for a crew of several, whose members then never
+ * wait for a disk. */
+static void *deliver_all(void *arg)
+{
+    struct crew *c = arg;
+    pthread_mutex_lock(&c->lock);
+    while (c->delivered < c->taken || (c->taken < c->n && c->status == ST_OK)) {
+        if (c->parked[c->delivered % c->n_ahead].done)
+            deliver_next(c);
+        else
+            pthread_cond_wait(&c->moved, &c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Without a clerk the one member delivers its piece itself. */
 static void hand_in(struct crew *c, int i, const struct parked *piece)
 {
     pthread_mutex_lock(&c->lock);
     c->parked[i % c->n_ahead] = *piece;
-    bool mine = !c->delivering;
-    c->delivering = true;
-    while (mine && c->parked[c->delivered % c->n_ahead].done)
+    if (!c->has_clerk)
         deliver_next(c);
-    if (mine)
-        c->delivering = false;
+    pthread_cond_broadcast(&c->moved);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -103,12 +115,16 @@ enum status crew_run(const struct crew_job *job, int n, int n_threads, struct er
     pthread_cond_init(&c.moved, NULL);
     for (int i = 0; i < n_threads; i++)
         member[i] = (struct member){.crew = &c, .number = i};
-    while (started < n_threads &&
+    pthread_t clerk;
+    c.has_clerk = n_threads > 1 && pthread_create(&clerk, NULL, deliver_all, &c) == 0;
+    while (c.has_clerk && started < n_threads &&
            pthread_create(&member[started].thread, NULL, serve, &member[started]) == 0)
         started++;
     serve(&member[0]);
     for (int i = 1; i < started; i++)
         pthread_join(member[i].thread, NULL);
+    if (c.has_clerk)
+        pthread_join(clerk, NULL);
     pthread_cond_destroy(&c.moved);
     pthread_mutex_destroy(&c.lock);
     free(c.parked);

@@ -1,9 +1,9 @@
 /* crew.h - several independent pieces of work on several threads, handed in in order.
  *
- * Threads take the next number from one list. What a piece gives is delivered by one thread at a
- * time and in the order of the list, whatever finished first, so the results do not depend on how
- * many threads there are. A thread that is ahead parks its piece and takes the next; at most
- * CREW_AHEAD pieces per thread are taken and not yet delivered. */
+ * Threads take the next number from one list. What a piece gives is delivered in the order of the
+ * list, whatever finished first, so the results do not depend on how many threads there are. Where
+ * there are several, one more delivers and they go on with the next piece; at most CREW_AHEAD
+ * pieces per thread are taken and not yet delivered. */
 #ifndef COLOSIM_CREW_H
 #define COLOSIM_CREW_H
 

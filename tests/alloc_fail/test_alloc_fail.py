@@ -33,6 +33,8 @@ PHILLY = json.dumps([
      "submitted_time": f"2017-10-10 01:00:{i:02}", "attempts": [
          {"start_time": "2017-10-10 02:00:00", "end_time": "2017-10-10 03:00:00",
           "detail": [{"gpus": ["g"] * (5 * i + 1)}]}]} for i in range(N_JOBS)], indent=1)
+STUDY = json.dumps({"settings": {"trace": "t.csv", "cluster": "2x2:v100-16g"}, "seeds": [1, 2],
+                    "variants": {"a": {"policy": "fifo"}, "b": {"policy": "sjf"}}})
 PAI = "".join(f"p{i},worker,1,Terminated,{i},{i + 9},100,1,50,V100\n" for i in range(N_JOBS))
 
 
@@ -44,6 +46,7 @@ class Lab:
         (self.folder / "queues.csv").write_text(QUEUES)
         (self.folder / "work.csv").write_text(WORK)
         (self.folder / "log").write_text(PHILLY)
+        (self.folder / "study.json").write_text(STUDY)
         (self.folder / "conf.json").write_text('{"seed": 3, "share": {"max_jobs": 1}}')
 
     def run(self, args, folder=None, **env):
@@ -55,7 +58,7 @@ class Lab:
     def faults(self, args, whole, n, all_later):
         """What is wrong with the command when its n-th allocation fails; [] if nothing."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            for name in ("t.csv", "pai.csv", "queues.csv", "work.csv", "log", "conf.json",
+            for name in ("t.csv", "pai.csv", "queues.csv", "work.csv", "log", "conf.json", "study.json",
                          "base.db", "base.json"):
                 if (self.folder / name).exists():
                     shutil.copy(self.folder / name, folder)
@@ -64,6 +67,8 @@ class Lab:
             at = f"n = {n}{' and all later' if all_later else ''}: "
             said = f"exit {done.returncode}, {done.stderr.decode(errors='replace')[-300:]!r}"
             codes = (0, 4, 2, 3) if "--config" in args or "--baseline" in args else (0, 4)
+            if args[0] == "sweep":  # a point may have failed, or all of them
+                codes = (0, 1, 2, 4, 5)
             if done.returncode not in codes:
                 return [at + said]
             if done.returncode != 0 and not done.stderr.strip():
@@ -116,6 +121,11 @@ COMMANDS = {
     "export": ["export", "--db", "base.db", "--run", "base", "--jobs", "-"],
     "check": ["check", "--db", "base.db", "--run", "base", "--baseline", "base.json",
               "--junit", "out.xml"],
+    "sweep": ["sweep", "study.json", "--db", "s.db", "-j", "1", "--quiet"],
+    "diff": ["diff", "base", "base", "--db", "base.db"],
+    "capacity": ["capacity", "--trace", "t.csv", "--cluster", "1x2:v100-16g", "--target",
+                 "jct_mean_s=30", "--quiet"],
+    "why": ["why", "base", "j11", "--db", "base.db"],
 }
 
 
