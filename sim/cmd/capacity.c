@@ -225,7 +225,7 @@ enum status capacity_probe(struct capacity *c, const char *policy, int64_t nodes
         goto out;
     }
     TRY_OUT(look_up(&w, err));
-    c->watch.stop = watch_begin(&c->watcher, c->options.quiet).stop;
+    c->watch.stop = c->sources.stop = watch_begin(&c->watcher, c->options.quiet).stop;
     TRY_OUT(crew_run(&(struct crew_job){&w, work, deliver}, w.n,
                      c->options.n_threads > 0 ? c->options.n_threads : 1, err));
     judge(c, w.summary, out);

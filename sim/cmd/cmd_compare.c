@@ -191,6 +191,7 @@ static enum status compare(struct comparison *c, struct error *err)
     TRY_OUT(output_open(&c->out, "-", err));
     int n_threads = c->options.n_threads > 0 ? c->options.n_threads : 1;
     c->watch = watch_begin(&watcher, c->options.quiet || n_threads > 1);
+    c->sources.stop = c->watch.stop;
     status = crew_run(&(struct crew_job){c, work, deliver}, n, n_threads, err);
     watch_end(&watcher);
     if (status == ST_OK && !c->options.json)

@@ -35,7 +35,7 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 {
     struct sweep *s = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &s->options; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &s->options; return 0;
     case KEY_SEEDS: s->seeds = arg; return 0;
     case KEY_METRICS: s->metrics = arg; return 0;
     case KEY_RETRY: s->retry = true; return 0;
@@ -293,8 +293,8 @@ static enum status conduct(struct sweep *s, struct error *err)
 static enum status sweep(struct sweep *s, struct error *err)
 {
     s->n_threads = thread_count(s);
+    s->watch.stop = s->sources.stop = watch_begin(&s->watcher, s->options.quiet).stop;
     TRY(ranks_agree(&s->ranks, prepare(s, err), s->meaning, err));
-    s->watch.stop = watch_begin(&s->watcher, s->options.quiet).stop;
     return s->ranks.rank == 0 ? conduct(s, err) : serve_all(s, err);
 }
 
@@ -312,7 +312,8 @@ static void sweep_free(struct sweep *s)
 
 int cmd_sweep(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&options_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&options_argp, 0, NULL, 0}, {&policy_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {.options = sweep_options,
                                      .parser = parse_sweep,
                                      .args_doc = "[STUDY.json]",

@@ -27,7 +27,8 @@ def content(db):
             "SELECT name FROM sqlite_schema WHERE type = 'table'")]
         for table in tables:
             columns = [row[1].decode() for row in connection.execute(f"PRAGMA table_info({table})")]
-            kept = ",".join(f'"{name}"' for name in columns if name not in TIMING)
+            kept = ",".join(f'"{name}"' for name in columns
+                            if name not in TIMING and not name.endswith("_ms"))
             found[table] = connection.execute(
                 f"SELECT {kept} FROM {table} ORDER BY 1, 2, 3").fetchall()
     return found
