@@ -26,20 +26,22 @@ LIBRARIES = {
     "argp.h": ("sim/cmd/",),
     "cblas.h": ("core/elastico/dense",),
     "criterion/": (),
+    "dlfcn.h": ("calib/cuda/", "calib/measure/", "sim/run/outside"),
     "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "calib/", "sim/run/metrics",
              "sim/cmd/calib_bench", "sim/cmd/main"),
-    "dlfcn.h": ("calib/cuda/", "calib/measure/"),
     "jansson.h": ("calib/fit_file", "calib/measure/joblist", "core/base/param",
                   "core/elastico/catalog_file", "core/elastico/model_file",
                   "core/elastico/physics_file", "sim/", "traces/philly"),
+    "mpi.h": ("sim/run/ranks",),
     "pthread.h": ("calib/cuda/", "sim/"),
     "sqlite3.h": ("sim/results/",),
     "xgboost/": ("core/elastico/gbdt",),
     "zlib.h": ("traces/lines", "traces/write"),
 }
-SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math poll regex signal
-stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time unistd sys/file
-sys/mman sys/prctl sys/resource sys/signalfd sys/stat sys/time sys/types sys/wait""".split()
+SYSTEM = """assert ctype dirent errno fcntl float inttypes libgen limits locale math poll regex sched
+signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time unistd
+sys/file sys/mman sys/prctl sys/resource sys/signalfd sys/stat sys/time sys/types
+sys/wait""".split()
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<|")([^">]+)[">]', re.MULTILINE)
 

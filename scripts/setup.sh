@@ -4,7 +4,7 @@
 # is missing and only by root; anybody else is told what to install, exit 2.
 
 build_packages="gcc libc6-dev pkg-config meson ninja-build \
-libgsl-dev libsqlite3-dev zlib1g-dev libjansson-dev libopenblas-dev"
+libgsl-dev libsqlite3-dev zlib1g-dev libjansson-dev libopenblas-dev libopenmpi-dev openmpi-bin"
 test_packages="libcriterion-dev libglpk-dev locales gnuplot-nox" # locales: for a decimal comma
 check_packages="clang clang-format clang-tidy"
 sanitizer_options="-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all"

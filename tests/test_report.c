@@ -143,11 +143,12 @@ Test(report, compare_averages_seeds_and_relates_to_the_first_policy)
         compared_run("s2", "sjf", 1, 1),
     };
     struct printing p;
+    struct error err;
     run[3].status = "interrupted";
     run[0].configured = run[2].configured = "";
     run[1].configured = run[3].configured = "strict=true, other=2";
     run[0].others = "place=spread";
-    report_compare(printing_start(&p), run, 4);
+    cr_assert_eq(report_compare(printing_start(&p), run, 4, &err), ST_OK);
     const char *text = printing_end(&p);
     expect_in(text, "first row)\nfifo: as by default\nsjf: strict=true, other=2\n"
                     "all: place=spread\nleft out: ");
@@ -156,6 +157,33 @@ Test(report, compare_averages_seeds_and_relates_to_the_first_policy)
     expect_in(text, "         0.6  x1.000 ");
     expect_in(text, "left out: s2 (interrupted)\n");
     cr_assert_null(strstr(text, "nan"));
+    free(p.text);
+}
+
+Test(report, compare_gives_intervals_over_seeds_and_pairs_them_for_ratios)
+{
+    /* Two seeds, so of the means of two draws a quarter each is at an end: the ends are the values.
+     * sjf is half of fifo at either seed, and so is every drawn ratio, whatever the seeds do. */
+    struct summary run[] = {
+        compared_run("f1", "fifo", 100, 0.5), compared_run("f2", "fifo", 300, 0.5),
+        compared_run("s1", "sjf", 50, 0.5),   compared_run("s2", "sjf", 150, 0.5),
+        compared_run("l1", "las", 200, 0.5),
+    };
+    struct printing p;
+    struct error err;
+    run[1].seed = run[3].seed = 1;
+    cr_assert_eq(report_compare(printing_start(&p), run, 5, &err), ST_OK);
+    const char *text = printing_end(&p);
+    expect_in(text, "\nfifo       2         200  x1.000 ");
+    expect_in(text, "\n        from         100  x1.000 ");
+    expect_in(text, "\n          to         300  x1.000 ");
+    expect_in(text, "\nsjf        2         100  x0.500 ");
+    expect_in(text, "\n        from          50  x0.500 ");
+    expect_in(text, "\n          to         150  x0.500 ");
+    expect_in(text, "\nlas        1         200  x1.000 ");
+    expect_in(strstr(text, "\nlas"),
+              "x1.000           -       -           -       -           -       -"
+              "         0.5  x1.000           -       -\n(from, to: 95 %");
     free(p.text);
 }
 

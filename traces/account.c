@@ -142,6 +142,35 @@ void import_report_print(const struct import_report *r, FILE *to)
         fprintf(to, "  and %zu more notes\n", r->n_notes - NOTES_SHOWN);
 }
 
+static bool copy_texts(char **const from, size_t n, char ***to)
+{
+    *to = calloc(n + 1, sizeof **to);
+    for (size_t i = 0; *to != NULL && i < n; i++)
+        if (((*to)[i] = strdup(from[i])) == NULL)
+            return false;
+    return *to != NULL;
+}
+
+enum status account_copy(const struct import_report *from, struct import_report *to,
+                         struct error *err)
+{
+    size_t n = from->n_reasons;
+    *to = *from;
+    to->file = to->note = NULL;
+    to->reason = malloc((n + 1) * sizeof *to->reason);
+    to->reason_capacity = n + 1;
+    to->note_capacity = from->n_notes + 1;
+    bool ok = copy_texts(from->file, (size_t)from->n_files, &to->file) &&
+              copy_texts(from->note, from->n_notes, &to->note) && to->reason != NULL;
+    if (ok && n > 0)
+        memcpy(to->reason, from->reason, n * sizeof *to->reason);
+    if (to->file == NULL)
+        to->n_files = 0;
+    if (to->note == NULL)
+        to->n_notes = 0;
+    return ok ? ST_OK : fail_memory(err);
+}
+
 void account_free(struct import_report *r)
 {
     for (int i = 0; i < r->n_files; i++)

@@ -37,6 +37,9 @@ enum status account_listing(struct import_report *r, const char *what, const str
 /* The bytes as text of one line: control bytes become '?', what is too long is cut. */
 const char *field_text(const struct field *f, char *buffer, size_t size);
 
+/* The caller frees to in any case. */
+enum status account_copy(const struct import_report *from, struct import_report *to,
+                         struct error *err) MUST_USE;
 void account_free(struct import_report *r);
 
 #endif

@@ -134,6 +134,37 @@ enum status trace_read(const struct trace_options *o, struct trace *out, struct 
     return status;
 }
 
+/* NULL where memory is out. */
+static struct node_spec *copy_nodes(const struct node_spec *from, int32_t n)
+{
+    struct node_spec *to = calloc((size_t)n + 1, sizeof *to);
+    bool ok = to != NULL;
+    for (int32_t i = 0; ok && i < n; i++) {
+        to[i] = from[i];
+        to[i].name = from[i].name != NULL ? strdup(from[i].name) : NULL;
+        to[i].gpu_type = from[i].gpu_type != NULL ? strdup(from[i].gpu_type) : NULL;
+        to[i].pool = from[i].pool != NULL ? strdup(from[i].pool) : NULL;
+        ok = (from[i].name == NULL || to[i].name != NULL) &&
+             (from[i].gpu_type == NULL || to[i].gpu_type != NULL) &&
+             (from[i].pool == NULL || to[i].pool != NULL);
+    }
+    if (!ok)
+        node_specs_free(to, n);
+    return ok ? to : NULL;
+}
+
+enum status trace_copy(const struct trace *from, struct trace *to, struct error *err)
+{
+    *to = (struct trace){.hash = from->hash,
+                         .n_nodes = from->n_nodes,
+                         .clock_hour_at_0 = from->clock_hour_at_0,
+                         .zone = from->zone};
+    TRY(jobs_clone(&from->jobs, &to->jobs, err));
+    TRY(account_copy(&from->report, &to->report, err));
+    to->nodes = from->n_nodes > 0 ? copy_nodes(from->nodes, from->n_nodes) : NULL;
+    return from->n_nodes == 0 || to->nodes != NULL ? ST_OK : fail_memory(err);
+}
+
 void trace_free(struct trace *t)
 {
     jobs_free(&t->jobs);

@@ -87,6 +87,8 @@ struct trace {
  * either way and says why. The caller frees the trace in any case. */
 enum status trace_read(const struct trace_options *o, struct trace *out,
                        struct error *err) MUST_USE;
+/* A second one of the same content. The caller frees to in any case. */
+enum status trace_copy(const struct trace *from, struct trace *to, struct error *err) MUST_USE;
 void trace_free(struct trace *t);
 
 /* The account in words, a few lines, for stderr. */

@@ -97,6 +97,27 @@ int32_t names_add(struct names *s, const char *bytes, size_t length)
     return s->n++;
 }
 
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+    void *to = malloc(n > 0 ? n * size : 1);
+    return to != NULL && n > 0 ? memcpy(to, from, n * size) : to;
+}
+
+bool names_copy(const struct names *from, struct names *to)
+{
+    size_t n = (size_t)from->n, n_bytes = n > 0 ? from->end[n - 1] : 0;
+    *to = (struct names){.end = copy_of(from->end, n, sizeof *from->end),
+                         .bytes = copy_of(from->bytes, n_bytes, 1),
+                         .slot = copy_of(from->slot, from->n_slots, sizeof *from->slot)};
+    if (to->end == NULL || to->bytes == NULL || to->slot == NULL)
+        return false;
+    to->n = from->n;
+    to->capacity = n;
+    to->bytes_capacity = n_bytes;
+    to->n_slots = from->n_slots;
+    return true;
+}
+
 void names_free(struct names *s)
 {
     free(s->end);

@@ -29,6 +29,8 @@ int32_t names_find(const struct names *s, const char *bytes, size_t length);
 /* NUL-terminated; a name may hold NULs itself. Borrowed until the next names_add. */
 const char *names_text(const struct names *s, int32_t id);
 size_t names_length(const struct names *s, int32_t id);
+/* A second set with the same ids; false when memory is out. The caller frees to in any case. */
+bool names_copy(const struct names *from, struct names *to);
 void names_free(struct names *s);
 
 /* Eight bytes at a time, multiply and fold; not for adversaries. */

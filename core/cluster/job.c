@@ -212,6 +212,34 @@ void jobs_reset(struct job_table *t)
         t->card_mem_mib[k] = t->gpu_mem_mib[k];
 }
 
+static bool copy_column(void **to, const void *from, size_t n, size_t size)
+{
+    *to = malloc(n > 0 ? n * size : 1);
+    if (*to == NULL)
+        return false;
+    if (n > 0)
+        memcpy(*to, from, n * size);
+    return true;
+}
+
+enum status jobs_clone(const struct job_table *from, struct job_table *to, struct error *err)
+{
+    *to = (struct job_table){.n_jobs = from->n_jobs,
+                             .n_tasks = from->n_tasks,
+                             .job_capacity = (size_t)from->n_jobs,
+                             .task_capacity = (size_t)from->n_tasks};
+    size_t n = (size_t)from->n_jobs;
+#define COPY(column) &&copy_column((void **)&to->column, from->column, n, sizeof *from->column)
+    bool ok = true JOB_COLUMNS(COPY) ENGINE_COLUMNS(COPY);
+    n++;
+    ok = ok COPY(task_begin);
+    n = (size_t)from->n_tasks;
+    ok = ok TASK_COLUMNS(COPY) COPY(card_mem_mib);
+#undef COPY
+    ok = ok && names_copy(&from->job_names, &to->job_names) && names_copy(&from->names, &to->names);
+    return ok ? ST_OK : fail_memory(err);
+}
+
 bool job_is_elastic(const struct job_table *t, int32_t job)
 {
     int32_t task = t->task_begin[job];

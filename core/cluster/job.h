@@ -96,6 +96,10 @@ enum status jobs_close(struct job_table *t, struct error *err) MUST_USE;
 /* Puts the engine's columns back to "not yet submitted". */
 void jobs_reset(struct job_table *t);
 
+/* A second table with the same rows. The caller frees to in any case. */
+enum status jobs_clone(const struct job_table *from, struct job_table *to,
+                       struct error *err) MUST_USE;
+
 /* May it run on any number of cards from gpu_min to gpu_max? One task of one-GPU instances. */
 bool job_is_elastic(const struct job_table *t, int32_t job);
 

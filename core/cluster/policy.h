@@ -15,7 +15,7 @@
 #include "core/cluster/job.h"
 #include "core/cluster/plan.h"
 
-enum { POLICY_ABI = 1, POLICY_TABLES_MAX = 8 };
+enum { POLICY_TABLES_MAX = 8 };
 
 /* A running job between two changes; one cache line, since every event touches one. */
 struct stay {
@@ -135,6 +135,16 @@ struct policy {
     const struct epoch *(*epoch)(const void *state);
     /* Metrics of its own, from the finished job table; name and value in turn. May be NULL. */
     int (*metrics)(const struct job_table *jobs, const char **name, double *value, int max);
+};
+
+/* What a shared object and the program must agree on: a version, and the sizes of what they share,
+ * so that an object built against other headers is refused even where nobody thought of the
+ * version. */
+enum {
+    POLICY_ABI = 1000000 + (sizeof(struct policy) + 3 * sizeof(struct view) +
+                            5 * sizeof(struct plan) + 7 * sizeof(struct job_table) +
+                            11 * sizeof(struct cluster) + 13 * sizeof(struct stay)) %
+                               1000000
 };
 
 #endif

@@ -115,8 +115,9 @@ static const struct argp_child children[] = {{&measured_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
 
 /* Pieces are the folds of all plans, one after the other. */
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
+    (void)worker;
     const struct fitting *f = context;
     int32_t plan = 0;
     for (; i >= f->plan[plan].n_folds; plan++)

@@ -113,9 +113,10 @@ static struct piece piece_of(const struct scoring *s, int i)
     return (struct piece){i / s->n_models / n_folds, i / s->n_models % n_folds, i % s->n_models};
 }
 
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
     const struct scoring *s = context;
+    (void)worker;
     struct piece p = piece_of(s, i);
     struct score_options learning = s->options;
     learning.seed += (uint64_t)p.repeat;

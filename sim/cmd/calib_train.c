@@ -113,9 +113,10 @@ static enum status train_piece(struct training *t, int i, struct error *err)
 }
 
 /* Pieces: those of the model, then the folds. */
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
     struct training *t = context;
+    (void)worker;
     *product = NULL;
     if (i < t->n_pieces)
         return train_piece(t, i, err);

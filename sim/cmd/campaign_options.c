@@ -80,7 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED: c->seed = option_whole(state, "--seed", arg, 0, 9007199254740992); return 0;
     case KEY_SET:
         return option_setting(state, &(struct param_group){"measure", campaign_params, &c->options},
-                              arg);
+                              1, arg);
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -5,20 +5,23 @@
 #include "sim/results/output.h"
 #include "sim/results/report.h"
 #include "sim/run/crew.h"
+#include "sim/run/sources.h"
+#include "sim/run/study.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char compare_doc[] =
-    "Replays one trace under several policies (and seeds) and prints a table, each row beside its "
-    "ratio to the first policy."
+    "Replays one trace under several policies (and seeds, with 95 % intervals) and prints a table, "
+    "each "
+    "row beside its ratio to the first policy."
     "\v"
     "  colosim compare --policy fifo,sjf,easy-backfill --load 1.2\n"
     "  colosim compare --policy fifo,srtf --set place=random --seeds 1..5 -j 2 --db r.db\n\n"
     "The rows are the same whatever the number of threads. Interrupted runs are named below the\n"
     "table and left out of it.";
 
-enum { KEY_POLICIES = 1, KEY_SEEDS, MAX_SEEDS = 10000 };
+enum { KEY_POLICIES = 1, KEY_SEEDS };
 
 struct comparison {
     struct options options;
@@ -34,6 +37,8 @@ struct comparison {
     int n_done;
     bool something_ran, interrupted;
     struct run_watch watch;
+    struct sources sources; /* what the runs read, once */
+    int32_t *source;        /* (n_policies x n_seeds) */
     struct arena arena;
 };
 
@@ -82,45 +87,12 @@ static enum status split_policies(struct comparison *c, struct error *err)
     return ST_OK;
 }
 
-static enum status add_seed(struct comparison *c, int64_t seed, struct error *err)
-{
-    if (seed < 0 || c->n_seeds == MAX_SEEDS)
-        return fail(err, ST_USAGE, "--seeds: want up to %d numbers from 0", MAX_SEEDS);
-    c->seed[c->n_seeds++] = seed;
-    return ST_OK;
-}
-
-/* "1..5" or "1,2,7". */
-static enum status split_seeds(struct comparison *c, int64_t only, struct error *err)
-{
-    c->seed = arena_alloc(&c->arena, MAX_SEEDS, sizeof *c->seed);
-    if (c->seed == NULL)
-        return fail_memory(err);
-    if (c->seeds == NULL)
-        return add_seed(c, only, err);
-    for (const char *p = c->seeds; *p != '\0';) {
-        size_t length = strcspn(p, ",");
-        const char *dots = strstr(p, "..");
-        size_t first = dots != NULL && dots < p + length ? (size_t)(dots - p) : length;
-        int64_t lo, hi;
-        if (!parse_scaled(p, first, 0, &lo))
-            return fail(err, ST_USAGE, "seeds '%s': want 1..5 or 1,2,7", c->seeds);
-        hi = lo;
-        if (first < length && (!parse_scaled(p + first + 2, length - first - 2, 0, &hi) || hi < lo))
-            return fail(err, ST_USAGE, "seeds '%s': want 1..5 or 1,2,7", c->seeds);
-        for (int64_t seed = lo; seed <= hi; seed++)
-            TRY(add_seed(c, seed, err));
-        p += length + (p[length] == ',');
-    }
-    return ST_OK;
-}
-
 static enum status request_for(const struct comparison *c, int i, struct run_request *q,
                                struct error *err)
 {
     TRY(run_request_init(q, err));
     TRY(options_resolve(&c->options, q, err));
-    q->run.policy = c->policy[i / c->n_seeds];
+    TRY(run_choose_policy(q, c->policy[i / c->n_seeds], err));
     q->run.seed = c->seed[i % c->n_seeds];
     if (q->run.label != NULL) {
         size_t n = strlen(q->run.label) + strlen(q->run.policy) + 32;
@@ -141,9 +113,10 @@ static void product_free(struct product *p)
     free(p);
 }
 
-static enum status work(void *context, int i, void **product, struct error *err)
+static enum status work(void *context, int worker, int i, void **product, struct error *err)
 {
     struct comparison *c = context;
+    (void)worker;
     if (*c->watch.stop)
         return fail(err, ST_INTERRUPTED, "interrupted; runs that ended before are whole");
     struct product *p = calloc(1, sizeof *p);
@@ -151,7 +124,10 @@ static enum status work(void *context, int i, void **product, struct error *err)
         return fail_memory(err);
     enum status status = request_for(c, i, &p->request, err);
     if (status == ST_OK)
+        status = sources_take(&c->sources, c->source[i], &p->request, &p->request.source, err);
+    if (status == ST_OK)
         status = run_execute(&p->request, &c->watch, &p->result, err);
+    sources_leave(&c->sources, c->source[i]);
     if (status != ST_OK) {
         product_free(p);
         return status;
@@ -191,11 +167,19 @@ static enum status compare(struct comparison *c, struct error *err)
     TRY(split_policies(c, err));
     TRY_OUT(run_request_init(&first, err));
     TRY_OUT(options_resolve(&c->options, &first, err));
-    TRY_OUT(split_seeds(c, first.run.seed, err));
+    char one[32];
+    snprintf(one, sizeof one, "%lld", (long long)first.run.seed);
+    TRY_OUT(seeds_parse(c->seeds != NULL ? c->seeds : one, &c->arena, &c->seed, &c->n_seeds, err));
     int n = c->n_policies * c->n_seeds;
-    for (int i = 0; i < n; i += c->n_seeds) { /* a misspelt policy costs no simulation */
+    c->source = arena_alloc(&c->arena, (size_t)n, sizeof *c->source);
+    if (c->source == NULL) {
+        status = fail_memory(err);
+        goto out;
+    }
+    for (int i = 0; i < n; i++) { /* a misspelt policy costs no simulation */
         run_request_free(&first);
         TRY_OUT(request_for(c, i, &first, err));
+        TRY_OUT(sources_add(&c->sources, &first, &c->source[i], err));
     }
     c->summary = calloc((size_t)n, sizeof *c->summary);
     if (c->summary == NULL) {
@@ -207,10 +191,11 @@ static enum status compare(struct comparison *c, struct error *err)
     TRY_OUT(output_open(&c->out, "-", err));
     int n_threads = c->options.n_threads > 0 ? c->options.n_threads : 1;
     c->watch = watch_begin(&watcher, c->options.quiet || n_threads > 1);
+    c->sources.stop = c->watch.stop;
     status = crew_run(&(struct crew_job){c, work, deliver}, n, n_threads, err);
     watch_end(&watcher);
     if (status == ST_OK && !c->options.json)
-        report_compare(c->out.file, c->summary, c->n_done);
+        status = report_compare(c->out.file, c->summary, c->n_done, err);
     if (status == ST_OK && c->interrupted)
         status = fail(err, ST_INTERRUPTED, "interrupted; runs that ended before are whole");
     else if (status == ST_OK && !c->something_ran)
@@ -239,6 +224,7 @@ int cmd_compare(int argc, char **argv)
         summary_free(&c.summary[i]);
     free(c.summary);
     store_close(&c.store);
+    sources_free(&c.sources);
     options_free(&c.options);
     arena_free(&c.arena);
     int code = report_error(status, &err);

@@ -6,15 +6,19 @@
 #define COLOSIM_COMMANDS_H
 
 int cmd_calib(int argc, char **argv);
+int cmd_capacity(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 
 #endif

@@ -2,6 +2,7 @@
 #include "sim/cmd/commands.h"
 
 #include "core/elastico/dense.h"
+#include "sim/run/ranks.h"
 
 #include <argp.h>
 #include <gsl/gsl_errno.h>
@@ -16,16 +17,20 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"calib", cmd_calib, "measurements into models: bench, pairs, train, score, ..."},
+    {"capacity", cmd_capacity, "the smallest cluster that meets a target"},
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
     {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
+    {"diff", cmd_diff, "two runs, or groups of runs, side by side with 95 % intervals"},
     {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},
     {"ls", cmd_ls, "the runs in a results database"},
     {"plot", cmd_plot, "figures by gnuplot: SVG, PNG or PDF"},
     {"report", cmd_report, "one HTML page: tables, figures, settings, jobs, Gantt"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
     {"show", cmd_show, "one stored run"},
+    {"sweep", cmd_sweep, "every combination of some settings, with seeds; resumes"},
     {"trace", cmd_trace, "info, show, convert, synth, sample, characterize"},
+    {"why", cmd_why, "what a job of a stored run waited for, in words"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -49,7 +54,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--version") == 0) {
-        printf("colosim %s\n", COLOSIM_VERSION);
+        printf("colosim %s\nMPI: %s\n", COLOSIM_VERSION, ranks_built() ? "yes" : "no");
         return 0;
     }
     for (int i = 0; i < N_COMMANDS; i++) {

@@ -9,7 +9,7 @@ enum { KEY_CONFIG = 256, KEY_DB, KEY_JSON, KEY_QUIET, KEY_SET, KEY_TRACE, KEY_SE
 /* KEY_SETTING + i stands for the i-th of the settings that are long options too. */
 static const char *const setting_options[] = {
     "cluster", "columns", "format", "label",  "load",    "pairs",  "policy", "rate-scale",
-    "seed",    "strict",  "truth",  "window", "catalog", "belief", "model"};
+    "seed",    "strict",  "truth",  "window", "catalog", "belief", "model",  "policy-timeout-s"};
 enum { N_SETTING_OPTIONS = sizeof setting_options / sizeof *setting_options };
 
 // clang-format off
@@ -21,6 +21,7 @@ static const struct argp_option options_table[] = {
     {"load", KEY_SETTING + 4, "X", 0, "stretch submissions to this offered load", 1},
     {"rate-scale", KEY_SETTING + 7, "X", 0, "arrivals X times as fast", 1},
     {"cluster", KEY_SETTING + 0, "SPEC", 0, "8x8:a100-40g, FILE.json, a PAI machine table", 2},
+    {"policy-timeout-s", KEY_SETTING + 15, "S", 0, "of one answer of exec:PROGRAM", 2},
     {"seed", KEY_SETTING + 8, "N", 0, "of every random stream", 2},
     {"truth", KEY_SETTING + 10, "NAME", 0, "physics of sharing: none, table, contention, iac", 2},
     {"belief", KEY_SETTING + 13, "NAME", 0, "what the policy thinks of it: iac, oracle, table", 2},
@@ -99,10 +100,12 @@ enum status options_resolve(const struct options *o, struct run_request *q, stru
 {
     struct param_group groups[GROUPS_MAX];
     size_t n = (size_t)run_all_groups(q, groups);
-    if (o->config != NULL)
+    if (o->config != NULL) {
         TRY(param_load(groups, n, o->config, &q->arena, err));
+        TRY(run_choose_policy(q, q->run.policy != NULL ? q->run.policy : "", err));
+    }
     for (size_t i = 0; i < o->n_pairs; i++)
-        TRY(param_set_pair(groups, n, o->pair[i], &q->arena, err));
+        TRY(run_set(q, o->pair[i], err));
     if (o->n_traces == 0)
         return ST_OK;
     q->run.trace = o->trace[0];

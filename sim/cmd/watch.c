@@ -34,26 +34,51 @@ static void on_read(void *context, const struct import_report *report)
         import_report_print(report, stderr);
 }
 
-static void on_progress(void *context, int64_t now_us, int32_t n_ended, int32_t n_jobs)
+/* Is it time to say something again? */
+static bool is_due(struct watcher *w)
 {
-    struct watcher *w = context;
     double now = now_s();
     if (w->quiet || now - w->last_s < (w->bar ? 0.1 : 60))
-        return;
+        return false;
     w->last_s = now;
-    double done = n_jobs > 0 ? (double)n_ended / n_jobs : 1;
-    char time[32];
-    format_us(now_us, time);
-    if (!w->bar) {
-        fprintf(stderr, "[t=%s s] %d of %d jobs ended\n", time, n_ended, n_jobs);
-        return;
-    }
-    char bar[31];
+    return true;
+}
+
+static const char *bar_of(double done, char bar[31])
+{
     for (int i = 0; i < 30; i++)
         bar[i] = i < (int)(done * 30) ? '#' : '.';
     bar[30] = '\0';
-    fprintf(stderr, "\r[%s] %3.0f %%  %d of %d jobs  t = %s s\033[K", bar, done * 100, n_ended,
-            n_jobs, time);
+    return bar;
+}
+
+static void on_progress(void *context, int64_t now_us, int32_t n_ended, int32_t n_jobs)
+{
+    struct watcher *w = context;
+    if (!is_due(w))
+        return;
+    double done = n_jobs > 0 ? (double)n_ended / n_jobs : 1;
+    char time[32], bar[31];
+    format_us(now_us, time);
+    if (!w->bar)
+        fprintf(stderr, "[t=%s s] %d of %d jobs ended\n", time, n_ended, n_jobs);
+    else
+        fprintf(stderr, "\r[%s] %3.0f %%  %d of %d jobs  t = %s s\033[K", bar_of(done, bar),
+                done * 100, n_ended, n_jobs, time);
+}
+
+void watch_points(struct watcher *w, int n_done, int n_points, int n_failed)
+{
+    if (!is_due(w))
+        return;
+    double done = (double)n_done / n_points, left_s = (w->last_s - w->begin_s) * (1 / done - 1);
+    char bar[31];
+    if (!w->bar)
+        fprintf(stderr, "%d of %d points done, %d failed, %.0f s to go\n", n_done, n_points,
+                n_failed, left_s);
+    else
+        fprintf(stderr, "\r[%s] %3.0f %%  %d of %d points, %d failed, %.0f s to go\033[K",
+                bar_of(done, bar), done * 100, n_done, n_points, n_failed, left_s);
 }
 
 struct run_watch watch_begin(struct watcher *w, bool quiet)

@@ -18,6 +18,8 @@ struct watcher {
 };
 /* What to hand to run_execute; w must live as long. */
 struct run_watch watch_begin(struct watcher *w, bool quiet);
+/* The same for a study: so many of its points are done, and so many of these failed. */
+void watch_points(struct watcher *w, int n_done, int n_points, int n_failed);
 /* Clears the bar. */
 void watch_end(struct watcher *w);
 

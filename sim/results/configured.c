@@ -64,8 +64,9 @@ const char *configured_policy(const struct run_request *q, struct arena *arena)
 
 const char *configured_others(const struct run_request *q, struct arena *arena)
 {
-    static const char *const left_out[] = {"cluster", "columns", "format", "label",  "policy",
-                                           "seed",    "strict",  "trace",  "window", NULL};
+    static const char *const left_out[] = {"cluster", "columns", "format", "label",
+                                           "policy",  "nodes",   "seed",   "strict",
+                                           "trace",   "window",  NULL};
     struct param_group groups[GROUPS_MAX];
     struct listed l = {.ok = true};
     int n = run_groups(q, groups);

@@ -164,7 +164,7 @@ static enum status open_model(struct model *m, const char *catalog, const char *
     m->mem_mib = gpu_type_mem_mib(card) - MEM_SYSTEM_MIB;
     TRY(catalog_read(catalog, &m->w, err));
     TRY(profiles_init(&m->p, &m->w, err));
-    TRY(contention_init(&m->c, &m->p, set, 1, err));
+    TRY(contention_init(&m->c, &m->p, &contention_sets[set], 1, err));
     return add_variants(m, err);
 }
 

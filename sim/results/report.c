@@ -1,10 +1,12 @@
 #include "sim/results/report.h"
 
 #include "core/base/units.h"
+#include "sim/results/bootstrap.h"
 #include "sim/results/quote.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *report_number(double value, char buffer[32])
@@ -206,22 +208,56 @@ static const struct compared {
 };
 enum { N_COMPARED = sizeof compared / sizeof *compared };
 
-/* Means over the complete runs of the policy of runs[first]; returns how many there are. A metric
- * that one of them lacks is NAN. */
-static int policy_means(const struct summary *runs, int n_runs, int first, double mean[N_COMPARED])
+/* The complete runs of a policy beside those of the first one, metric by metric. */
+struct side {
+    double mean[N_COMPARED];
+    double *value,
+        *base; /* (n_pairs) of one metric: this policy's, and the first one's at that seed */
+    int n, n_pairs;
+};
+
+static bool counts(const struct summary *run, const struct summary *of)
 {
-    int n = 0;
-    memset(mean, 0, N_COMPARED * sizeof *mean);
+    return strcmp(run->policy, of->policy) == 0 && summary_complete(run);
+}
+
+/* The run of the first policy at that seed, or NULL. */
+static const struct summary *partner(const struct summary *runs, int n_runs, int64_t seed)
+{
+    for (int i = 0; i < n_runs; i++)
+        if (counts(&runs[i], &runs[0]) && runs[i].seed == seed)
+            return &runs[i];
+    return NULL;
+}
+
+/* A metric that one of the runs lacks is NAN. */
+static void side_means(const struct summary *runs, int n_runs, int first, struct side *s)
+{
+    s->n = 0;
+    memset(s->mean, 0, sizeof s->mean);
     for (int i = first; i < n_runs; i++) {
-        if (strcmp(runs[i].policy, runs[first].policy) != 0 || !summary_complete(&runs[i]))
+        if (!counts(&runs[i], &runs[first]))
             continue;
-        n++;
+        s->n++;
         for (int k = 0; k < N_COMPARED; k++)
-            mean[k] += runs[i].metric[compared[k].metric];
+            s->mean[k] += runs[i].metric[compared[k].metric];
     }
     for (int k = 0; k < N_COMPARED; k++)
-        mean[k] /= n;
-    return n;
+        s->mean[k] /= s->n;
+}
+
+static void side_pairs(const struct summary *runs, int n_runs, int first, enum metric metric,
+                       struct side *s)
+{
+    s->n_pairs = 0;
+    for (int i = first; i < n_runs; i++) {
+        const struct summary *base =
+            counts(&runs[i], &runs[first]) ? partner(runs, n_runs, runs[i].seed) : NULL;
+        if (base == NULL)
+            continue;
+        s->value[s->n_pairs] = runs[i].metric[metric];
+        s->base[s->n_pairs++] = base->metric[metric];
+    }
 }
 
 static bool seen_before(const struct summary *runs, int at)
@@ -251,10 +287,61 @@ static void print_configured(FILE *to, const struct summary *runs, int n_runs)
         fprintf(to, "all: %s\n", runs[0].others);
 }
 
-void report_compare(FILE *to, const struct summary *runs, int n_runs)
+/* Two lines below a row of several seeds: from where to where its numbers may lie. */
+static enum status print_intervals(FILE *to, const struct summary *runs, int n_runs, int first,
+                                   int width, struct side *s, struct error *err)
 {
-    double base[N_COMPARED], mean[N_COMPARED];
+    struct interval mean[N_COMPARED], ratio[N_COMPARED];
+    for (int k = 0; k < N_COMPARED; k++) {
+        side_pairs(runs, n_runs, first, compared[k].metric, s);
+        TRY(bootstrap(BOOT_MEAN, s->value, NULL, s->n_pairs, &mean[k], err));
+        TRY(bootstrap(BOOT_RATIO, s->base, s->value, s->n_pairs, &ratio[k], err));
+    }
+    for (int end = 0; end < 2; end++) {
+        fprintf(to, "%*s", width + 6, end == 0 ? "from" : "to");
+        for (int k = 0; k < N_COMPARED; k++) {
+            print_number(to, 11, end == 0 ? mean[k].lo : mean[k].hi);
+            print_ratio(to, end == 0 ? ratio[k].lo : ratio[k].hi, 1);
+        }
+        fputc('\n', to);
+    }
+    return ST_OK;
+}
+
+static enum status print_policies(FILE *to, const struct summary *runs, int n_runs, int width,
+                                  struct side *s, struct error *err)
+{
+    double base[N_COMPARED];
+    bool intervals = false;
+    for (int i = 0; i < n_runs; i++) {
+        if (seen_before(runs, i))
+            continue;
+        side_means(runs, n_runs, i, s);
+        if (i == 0)
+            memcpy(base, s->mean, sizeof base);
+        fprintf(to, "%-*s %5d", width, runs[i].policy, s->n);
+        for (int k = 0; k < N_COMPARED; k++) {
+            print_number(to, 11, s->mean[k]);
+            print_ratio(to, s->mean[k], base[k]);
+        }
+        fputc('\n', to);
+        intervals = intervals || s->n > 1;
+        if (s->n > 1)
+            TRY(print_intervals(to, runs, n_runs, i, width, s, err));
+    }
+    if (intervals)
+        fputs("(from, to: 95 % bootstrap intervals of the means, and of the ratios in pairs of one "
+              "seed)\n",
+              to);
+    fputs("(means over seeds; x: relative to the first row)\n", to);
+    return ST_OK;
+}
+
+enum status report_compare(FILE *to, const struct summary *runs, int n_runs, struct error *err)
+{
     int width = 6, n_complete = 0;
+    struct side side = {.value = calloc((size_t)n_runs + 1, sizeof *side.value),
+                        .base = calloc((size_t)n_runs + 1, sizeof *side.base)};
     for (int i = 0; i < n_runs; i++) {
         width = width > (int)strlen(runs[i].policy) ? width : (int)strlen(runs[i].policy);
         n_complete += summary_complete(&runs[i]);
@@ -263,22 +350,15 @@ void report_compare(FILE *to, const struct summary *runs, int n_runs)
     for (int k = 0; k < N_COMPARED; k++)
         fprintf(to, " %11s%*s", compared[k].title, k + 1 < N_COMPARED ? 8 : 0, "");
     fputc('\n', to);
-    for (int i = 0; i < n_runs; i++) {
-        if (seen_before(runs, i))
-            continue;
-        int n = policy_means(runs, n_runs, i, mean);
-        if (i == 0)
-            memcpy(base, mean, sizeof base);
-        fprintf(to, "%-*s %5d", width, runs[i].policy, n);
-        for (int k = 0; k < N_COMPARED; k++) {
-            print_number(to, 11, mean[k]);
-            print_ratio(to, mean[k], base[k]);
-        }
-        fputc('\n', to);
-    }
-    fputs("(means over seeds; x: relative to the first row)\n", to);
-    print_configured(to, runs, n_runs);
+    enum status status = side.value != NULL && side.base != NULL
+                             ? print_policies(to, runs, n_runs, width, &side, err)
+                             : fail_memory(err);
+    if (status == ST_OK)
+        print_configured(to, runs, n_runs);
     for (int i = 0; i < n_runs && n_complete < n_runs; i++)
         if (!summary_complete(&runs[i]))
             fprintf(to, "left out: %s (%s)\n", runs[i].name, runs[i].status);
+    free(side.value);
+    free(side.base);
+    return status;
 }

@@ -18,9 +18,11 @@ void report_json(FILE *to, const struct summary *s);
 void report_json_fields(FILE *to, const struct summary *s);
 
 /* One row a policy, in order of first appearance: the mean over its seeds, and next to it the
- * ratio to the first policy. Below it a line a policy: what it was configured to be; and what was
- * set for all. Runs that are not complete are left out and named. */
-void report_compare(FILE *to, const struct summary *runs, int n_runs);
+ * ratio to the first policy; with several seeds the 95 % intervals of both. Below it a line a
+ * policy: what it was configured to be; and what was set for all. Runs that are not complete are
+ * left out and named. */
+enum status report_compare(FILE *to, const struct summary *runs, int n_runs,
+                           struct error *err) MUST_USE;
 
 /* One row a run: name, policy, seed, status, jobs, mean JCT, when. */
 void report_list(FILE *to, const struct summary *runs, int n_runs);

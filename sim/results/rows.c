@@ -8,6 +8,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+const char *rows_created(char text[32])
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return text;
+}
 
 const char *run_outcome(const struct run_result *r)
 {

@@ -21,6 +21,8 @@ struct run_rows {
  * caller holds the transaction. */
 int rows_write(sqlite3 *db, int64_t run, const struct run_rows *rows);
 
+/* Now, as ISO 8601 in UTC; returns text. */
+const char *rows_created(char text[32]);
 /* "complete", "interrupted" or "failed" (nothing ran). */
 const char *run_outcome(const struct run_result *r);
 const char *run_truth(const struct run_request *q);

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 60000, BUSY_TRIES = 10 };
@@ -233,15 +232,16 @@ const char *store_base_name(const struct run_request *q, const struct run_result
     return name;
 }
 
-static int name_taken(sqlite3 *db, const char *name, bool *taken)
+/* Whether the query, whose parameter is the text, has a row. */
+static int is_there(sqlite3 *db, const char *sql, const char *text, bool *there)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM run WHERE name = ?1", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        code = sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    *taken = code == SQLITE_ROW;
+    *there = code == SQLITE_ROW;
     int end = sqlite3_finalize(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE ? end : code;
 }
@@ -254,39 +254,103 @@ static int unique_name(sqlite3 *db, char name[128])
     for (long i = 1; code == SQLITE_OK && taken; i++) {
         if (i > 1)
             snprintf(name + n, 128 - n, "-%ld", i);
-        code = name_taken(db, name, &taken);
+        code = is_there(db, "SELECT 1 FROM run WHERE name = ?1", name, &taken);
     }
     return code;
 }
 
-static int write_rows(struct store *s, struct run_rows *rows, char name[128])
+static int add_run(struct store *s, store_write_fn write, const void *context, const char *label,
+                   char name[128])
 {
     int64_t run;
-    int code = unique_name(s->db, name);
+    bool there = false;
+    int code = SQLITE_OK;
+    if (label != NULL)
+        code = is_there(s->db, "SELECT 1 FROM run WHERE label = ?1 AND status <> 'interrupted'",
+                        label, &there);
+    if (there)
+        name[0] = '\0';
+    if (code != SQLITE_OK || there)
+        return code;
+    code = unique_name(s->db, name);
     if (code == SQLITE_OK)
         code = read_ints(s, "SELECT coalesce(max(id), 0) + 1 FROM run", &run, 1);
-    return code == SQLITE_OK ? rows_write(s->db, run, rows) : code;
+    return code == SQLITE_OK ? write(s->db, run, name, context) : code;
+}
+
+enum status store_begin(struct store *s, struct error *err)
+{
+    return exec_patient(s, "BEGIN IMMEDIATE") == SQLITE_OK
+               ? ST_OK
+               : store_fail(s, "the run cannot be stored", err);
+}
+
+enum status store_look(struct store *s, struct error *err)
+{
+    return exec_patient(s, "BEGIN") == SQLITE_OK ? ST_OK : store_fail(s, "cannot be read", err);
+}
+
+enum status store_commit(struct store *s, struct error *err)
+{
+    if (exec_patient(s, "COMMIT") == SQLITE_OK)
+        return ST_OK;
+    enum status status = store_fail(s, "the run cannot be stored", err);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+enum status store_add(struct store *s, store_write_fn write, const void *context, const char *label,
+                      char name[128], struct error *err)
+{
+    char unique[128];
+    bool alone = sqlite3_get_autocommit(s->db) != 0;
+    strcpy(unique, name);
+    if (alone)
+        TRY(store_begin(s, err));
+    else if (sqlite3_exec(s->db, "SAVEPOINT run", NULL, NULL, NULL) != SQLITE_OK)
+        return store_fail(s, "the run cannot be stored", err);
+    if (add_run(s, write, context, label, unique) != SQLITE_OK) {
+        enum status status = store_fail(s, "the run cannot be stored", err);
+        sqlite3_exec(s->db, alone ? "ROLLBACK" : "ROLLBACK TO run; RELEASE run", NULL, NULL, NULL);
+        return status;
+    }
+    if (alone)
+        TRY(store_commit(s, err));
+    else if (sqlite3_exec(s->db, "RELEASE run", NULL, NULL, NULL) != SQLITE_OK)
+        return store_fail(s, "the run cannot be stored", err);
+    strcpy(name, unique);
+    return ST_OK;
+}
+
+static int write_rows(sqlite3 *db, int64_t run, const char *name, const void *context)
+{
+    struct run_rows rows = *(const struct run_rows *)context;
+    rows.name = name;
+    return rows_write(db, run, &rows);
+}
+
+static enum status store_result(struct store *s, const struct run_request *q,
+                                const struct run_result *r, const char *label, char name[128],
+                                struct error *err)
+{
+    char base[128], created[32];
+    struct run_rows rows = {q, r, NULL, rows_created(created)};
+    store_base_name(q, r, base);
+    TRY(store_add(s, write_rows, &rows, label, base, err));
+    strcpy(name, base);
+    return ST_OK;
 }
 
 enum status store_run(struct store *s, const struct run_request *q, const struct run_result *r,
                       char name[128], struct error *err)
 {
-    char created[32], unique[128];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    store_base_name(q, r, unique);
-    struct run_rows rows = {q, r, unique, created};
-    enum status status = ST_OK;
-    if (exec_patient(s, "BEGIN IMMEDIATE") != SQLITE_OK)
-        return store_fail(s, "the run cannot be stored", err);
-    if (write_rows(s, &rows, unique) != SQLITE_OK || exec_patient(s, "COMMIT") != SQLITE_OK) {
-        status = store_fail(s, "the run cannot be stored", err);
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-        return status;
-    }
-    strcpy(name, unique);
-    return status;
+    return store_result(s, q, r, NULL, name, err);
+}
+
+enum status store_point(struct store *s, const struct run_request *q, const struct run_result *r,
+                        char name[128], struct error *err)
+{
+    return store_result(s, q, r, q->run.label, name, err);
 }
 
 enum status store_select(struct store *s, const char *sql, int64_t run, sqlite3_stmt **out,

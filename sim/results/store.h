@@ -31,6 +31,24 @@ void store_close(struct store *s);
 enum status store_run(struct store *s, const struct run_request *q, const struct run_result *r,
                       char name[128], struct error *err) MUST_USE;
 
+/* The same for a point of a study, of which there is one of its label: where another process has
+ * stored it meanwhile nothing is written and name is empty. */
+enum status store_point(struct store *s, const struct run_request *q, const struct run_result *r,
+                        char name[128], struct error *err) MUST_USE;
+
+/* What is read until store_commit is of one moment, and is locked once instead of row by row. */
+enum status store_look(struct store *s, struct error *err) MUST_USE;
+/* A transaction around several runs that are added; others wait for its end. Either fails with
+ * nothing open. */
+enum status store_begin(struct store *s, struct error *err) MUST_USE;
+enum status store_commit(struct store *s, struct error *err) MUST_USE;
+/* Adds a run, all of it or nothing, in the open transaction or one of its own: write is given its
+ * id and its name, which is what name holds made unique, and returns SQLite's code. label: NULL, or
+ * that of which there is to be one. */
+typedef int (*store_write_fn)(sqlite3 *db, int64_t run, const char *name, const void *context);
+enum status store_add(struct store *s, store_write_fn write, const void *context, const char *label,
+                      char name[128], struct error *err) MUST_USE;
+
 /* The name before it is made unique: UTF-8, on one line, at most 100 bytes. */
 const char *store_base_name(const struct run_request *q, const struct run_result *r,
                             char name[128]);

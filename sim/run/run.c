@@ -3,6 +3,7 @@
 #include "core/base/rng.h"
 #include "policies/registry.h"
 #include "sim/run/cluster_file.h"
+#include "sim/run/exec_policy.h"
 #include "sim/run/models.h"
 #include "sim/run/pairs_file.h"
 #include "traces/account.h"
@@ -16,25 +17,30 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { EMBEDDED_GPUS = 64, EMBEDDED_SEED = 1 };
+enum { EMBEDDED_GPUS = 64 };
 
 /* What lives only while the run does. */
 struct run_parts {
     struct table tables[POLICY_TABLES_MAX]; /* the CSV files the policy asks for */
     struct pairs pairs;
     struct models models;
+    struct talker child; /* the policy exec:PROGRAM */
+    struct exec_config exec;
+    struct param_group groups[GROUPS_MAX];
     gsl_rng *rng, *policy_rng;
     struct window window;
     struct arena arena;
 };
 
-static enum status embedded_trace(struct trace *out, struct error *err)
+static enum status embedded_trace(const struct run_request *q, struct trace *out, struct error *err)
 {
+    int64_t seed = q->trace.synth_seed > 0 ? q->trace.synth_seed : q->run.seed;
     struct synth_settings settings;
     param_defaults(&(struct param_group){"", synth_params, &settings});
     *out = (struct trace){.clock_hour_at_0 = 0, .zone = "UTC"}; /* as synth.h has it */
     snprintf(out->report.format, sizeof out->report.format, "embedded");
-    enum status status = synth_jobs(&settings, EMBEDDED_GPUS, EMBEDDED_SEED, NULL, &out->jobs, err);
+    enum status status =
+        synth_jobs(&settings, EMBEDDED_GPUS, (uint64_t)seed, NULL, &out->jobs, err);
     out->report.n_rows = out->report.n_kept = out->jobs.n_tasks;
     out->report.n_jobs = out->jobs.n_jobs;
     return status;
@@ -45,7 +51,7 @@ enum status run_read_trace(const struct run_request *q, const volatile sig_atomi
 {
     *out = (struct trace){0};
     if (q->run.trace == NULL)
-        return embedded_trace(out, err);
+        return embedded_trace(q, out, err);
     int n = 1 + q->n_more_traces;
     const char **paths = malloc((size_t)n * sizeof *paths);
     if (paths == NULL)
@@ -75,11 +81,16 @@ enum status run_read_trace(const struct run_request *q, const volatile sig_atomi
 static enum status build_cluster(const struct run_request *q, const struct trace *trace,
                                  struct cluster *out, struct error *err)
 {
-    if (q->run.cluster == NULL && trace->n_nodes > 0)
+    if (q->run.cluster == NULL && q->run.nodes == 0 && trace->n_nodes > 0)
         return cluster_init(out, trace->nodes, trace->n_nodes, SHARE_CARD, err);
     struct cluster_desc desc;
     enum status status =
         cluster_parse(q->run.cluster == NULL ? EMBEDDED_CLUSTER : q->run.cluster, &desc, err);
+    if (status == ST_OK && q->run.nodes > 0 && (desc.n_nodes != 1 || desc.nodes[0].name != NULL))
+        status = fail(err, ST_USAGE, "nodes %lld: the cluster has nodes of several kinds or names",
+                      (long long)q->run.nodes);
+    if (status == ST_OK && q->run.nodes > 0)
+        desc.nodes[0].count = (int32_t)q->run.nodes;
     if (status == ST_OK)
         status = cluster_build(&desc, out, err);
     cluster_desc_free(&desc);
@@ -222,7 +233,7 @@ static const void *config_of(const struct run_request *q, const struct policy *p
     for (int i = 0; policies[i] != NULL; i++)
         if (policies[i] == policy)
             return q->policy_config[i];
-    return NULL;
+    return policy == q->outside ? q->outside_config : NULL;
 }
 
 static enum status open_models(const struct run_request *q, struct run_parts *parts,
@@ -252,7 +263,8 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
 {
     TRY(run_policy(q, &out->policy, err));
     TRY(parse_window(q->run.window, &parts->window, err));
-    enum status status = run_read_trace(q, watch->stop, &out->trace, err);
+    enum status status = q->source != NULL ? trace_copy(q->source, &out->trace, err)
+                                           : run_read_trace(q, watch->stop, &out->trace, err);
     if (status == ST_OK)
         status = build_cluster(q, &out->trace, &out->cluster, err);
     if (status == ST_OK)
@@ -341,6 +353,14 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .progress_context = watch->context};
     TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
     setup.rng = parts->policy_rng;
+    if (exec_is(q->run.policy)) {
+        parts->exec = (struct exec_config){.name = q->run.policy,
+                                           .timeout_s = q->run.policy_timeout_s,
+                                           .groups = parts->groups,
+                                           .n_groups = run_groups(q, parts->groups),
+                                           .child = &parts->child};
+        setup.policy_config = &parts->exec;
+    }
     TRY(read_tables(q, out->policy, parts, err));
     TRY(engine_run(&setup, &out->log, err));
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
@@ -370,6 +390,7 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
     for (int i = 0; i < POLICY_TABLES_MAX; i++)
         table_free(&parts.tables[i]);
     pairs_free(&parts.pairs);
+    talker_stop(&parts.child);
     models_close(&parts.models);
     if (parts.rng != NULL)
         gsl_rng_free(parts.rng);
@@ -377,6 +398,23 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
         gsl_rng_free(parts.policy_rng);
     arena_free(&parts.arena);
     return status;
+}
+
+enum status run_result_failed(const struct run_request *q, const char *why, struct run_result *out,
+                              struct error *err)
+{
+    *out = (struct run_result){.nothing_ran = true};
+    TRY(run_policy(q, &out->policy, err));
+    for (int i = 0; i < N_METRICS; i++)
+        out->metric[i] = NAN;
+    out->wall_s = out->cpu_s = out->peak_rss_mib = NAN;
+    out->log.decide_s_mean = out->log.decide_s_p99 = NAN;
+    out->log.happening = malloc(sizeof *out->log.happening);
+    if (out->log.happening == NULL)
+        return fail_memory(err);
+    out->log.happening[0] = (struct happening_row){0, HAP_ERROR, -1, why};
+    out->log.n_happenings = out->log.happening_capacity = 1;
+    return ST_OK;
 }
 
 void run_result_free(struct run_result *r)

@@ -14,7 +14,8 @@ enum { METRICS_EXTRA_MAX = 16, GROUPS_MAX = 64 };
 struct run_settings {
     const char *policy, *pairs, *model, *trace, *format, *columns, *cluster, *label, *window,
         *catalog;
-    double load, rate_scale; /* load 0: as it is */
+    double load, policy_timeout_s, rate_scale; /* load 0: as it is */
+    int64_t nodes;                             /* 0: as the cluster says */
     int64_t seed;
     bool strict;
     int belief;         /* enum belief_name */
@@ -61,6 +62,7 @@ struct trace_settings { /* prefix "trace" */
     double infer_frac, min_rate_frac;
     int64_t node_gpus;
     bool successful_only;
+    int64_t synth_seed;
 };
 extern const struct param trace_params[];
 
@@ -74,8 +76,12 @@ struct run_request {
     struct elastic_settings elastic;
     struct trace_settings trace;
     void **policy_config;     /* one for each of policies[], NULL without settings */
+    const struct policy *outside; /* a shared object's, or exec:PROGRAM; NULL for one of ours */
+    void *outside_config;         /* NULL without settings */
     const char **more_traces; /* (n_more_traces) --trace given again; run.trace is the first */
     int n_more_traces;
+    const struct trace *source; /* read already, by one run for several (sources.h); NULL: the run
+                                   reads its trace itself */
     struct arena arena; /* owns the texts */
 };
 
@@ -86,6 +92,10 @@ void run_request_free(struct run_request *q);
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX]);
 /* Only those that bear on this run: what is stored with it. */
 int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX]);
+/* KEY=VALUE; choosing a policy that is a shared object loads it, and from then on its settings are
+ * known. */
+enum status run_set(struct run_request *q, const char *pair, struct error *err) MUST_USE;
+enum status run_choose_policy(struct run_request *q, const char *name, struct error *err) MUST_USE;
 /* The policy of run.policy; ST_USAGE lists the known ones. */
 enum status run_policy(const struct run_request *q, const struct policy **out,
                        struct error *err) MUST_USE;
@@ -121,6 +131,10 @@ struct run_watch {
  */
 enum status run_execute(const struct run_request *q, const struct run_watch *watch,
                         struct run_result *out, struct error *err) MUST_USE;
+/* What is left of a run that could not be: its policy and why, with every number unknown. Borrows
+ * the text. */
+enum status run_result_failed(const struct run_request *q, const char *why, struct run_result *out,
+                              struct error *err) MUST_USE;
 void run_result_free(struct run_result *r);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 const char *const span_kind_names[] = {"run", "profile"};
-const char *const happening_names[] = {"reject", "evict", "stall"};
+const char *const happening_names[] = {"reject", "evict", "stall", "error"};
 
 void run_log_free(struct run_log *l)
 {

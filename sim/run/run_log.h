@@ -29,13 +29,13 @@ struct sample {
     double sm_busy; /* SM activity summed over all cards; means nothing where sm_unknown */
 };
 
-enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL };
+enum happening { HAP_REJECT, HAP_EVICT, HAP_STALL, HAP_ERROR };
 extern const char *const happening_names[];
 struct happening_row {
     int64_t time_us;
     enum happening kind;
     int32_t job;      /* -1 for none */
-    const char *text; /* a constant */
+    const char *text; /* outlives the log */
 };
 
 /* One pass of a policy that tells (policy.epoch). */

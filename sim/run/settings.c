@@ -3,7 +3,9 @@
 
 #include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
+#include "sim/run/exec_policy.h"
 #include "sim/run/models.h"
+#include "sim/run/outside.h"
 
 #include <string.h>
 
@@ -39,12 +41,17 @@ const struct param run_params[] = {
     PARAM_TEXT(struct run_settings, model, NULL,
                "a model file; of colosim calib train: the predictor of belief and truth iac; of "
                "calib fit: the physics of truth contention; without one, the embedded ones"),
+    PARAM_INT(
+        struct run_settings, nodes, "nodes", 0, 0, 1e6,
+        "so many nodes of the cluster's one kind instead of those it describes; 0 leaves them"),
     PARAM_TEXT(struct run_settings, pairs, NULL,
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
                  "which nodes are tried first"),
     PARAM_TEXT(struct run_settings, policy, "elastico",
                "who decides (colosim describe policies)"),
+    PARAM_REAL(struct run_settings, policy_timeout_s, "s", 60, 1e-3, 1e6,
+               "policy exec:PROGRAM: how long one answer may take"),
     PARAM_REAL(struct run_settings, rate_scale, "1", 1, 1e-6, 1e6,
                "arrivals this many times as fast, counted from the first submission"),
     PARAM_INT(struct run_settings, seed, "1", 1, 0, 9007199254740992.0, "of every random stream"),
@@ -121,6 +128,8 @@ const struct param trace_params[] = {
               "helios, philly, swf: a job of more GPUs is cut into instances of so many"),
     PARAM_BOOL(struct trace_settings, successful_only, 0,
                "replay only jobs that ended well, where the trace tells"),
+    PARAM_INT(struct trace_settings, synth_seed, "1", 0, 0, 9007199254740992.0,
+              "of the embedded trace; 0 takes the run's seed, so that seeds draw as many traces"),
     PARAM_END,
 };
 
@@ -172,6 +181,13 @@ static int own_groups(const struct run_request *q, struct param_group *groups)
     return 7;
 }
 
+static int add_outside(const struct run_request *q, struct param_group *groups, int n)
+{
+    if (q->outside != NULL && q->outside->params != NULL)
+        groups[n++] = (struct param_group){q->outside->name, q->outside->params, q->outside_config};
+    return n;
+}
+
 int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
 {
     int n = own_groups(q, groups);
@@ -179,7 +195,7 @@ int run_all_groups(const struct run_request *q, struct param_group groups[GROUPS
         if (policies[i]->params != NULL)
             groups[n++] =
                 (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
-    return n;
+    return add_outside(q, groups, n);
 }
 
 int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX])
@@ -189,12 +205,49 @@ int run_groups(const struct run_request *q, struct param_group groups[GROUPS_MAX
         if (policies[i]->params != NULL && strcmp(policies[i]->name, q->run.policy) == 0)
             groups[n++] =
                 (struct param_group){policies[i]->name, policies[i]->params, q->policy_config[i]};
-    return n;
+    return add_outside(q, groups, n);
+}
+
+enum status run_choose_policy(struct run_request *q, const char *name, struct error *err)
+{
+    q->run.policy = arena_text(&q->arena, name, strlen(name));
+    q->outside = NULL;
+    if (q->run.policy == NULL)
+        return fail_memory(err);
+    if (exec_is(name)) {
+        struct policy *policy = arena_alloc(&q->arena, 1, sizeof *policy);
+        if (policy == NULL)
+            return fail_memory(err);
+        *policy = exec_policy(q->run.policy);
+        q->outside = policy;
+        return ST_OK;
+    }
+    if (!outside_is_path(name))
+        return ST_OK;
+    TRY(outside_load(name, &q->outside, err));
+    if (q->outside->params == NULL)
+        return ST_OK;
+    q->outside_config = arena_alloc(&q->arena, 1, q->outside->config_size);
+    if (q->outside_config == NULL)
+        return fail_memory(err);
+    param_defaults(&(struct param_group){q->outside->name, q->outside->params, q->outside_config});
+    return ST_OK;
+}
+
+enum status run_set(struct run_request *q, const char *pair, struct error *err)
+{
+    struct param_group groups[GROUPS_MAX];
+    static const char policy[] = "policy=";
+    if (strncmp(pair, policy, strlen(policy)) == 0)
+        return run_choose_policy(q, pair + strlen(policy), err);
+    return param_set_pair(groups, (size_t)run_all_groups(q, groups), pair, &q->arena, err);
 }
 
 enum status run_policy(const struct run_request *q, const struct policy **out, struct error *err)
 {
-    *out = q->run.policy == NULL ? NULL : policy_find(q->run.policy);
+    *out = q->run.policy == NULL ? NULL
+           : q->outside != NULL  ? q->outside
+                                 : policy_find(q->run.policy);
     if (*out != NULL)
         return ST_OK;
     char known[512] = "";

@@ -33,6 +33,8 @@ PHILLY = json.dumps([
      "submitted_time": f"2017-10-10 01:00:{i:02}", "attempts": [
          {"start_time": "2017-10-10 02:00:00", "end_time": "2017-10-10 03:00:00",
           "detail": [{"gpus": ["g"] * (5 * i + 1)}]}]} for i in range(N_JOBS)], indent=1)
+STUDY = json.dumps({"settings": {"trace": "t.csv", "cluster": "2x2:v100-16g"}, "seeds": [1, 2],
+                    "variants": {"a": {"policy": "fifo"}, "b": {"policy": "sjf"}}})
 PAI = "".join(f"p{i},worker,1,Terminated,{i},{i + 9},100,1,50,V100\n" for i in range(N_JOBS))
 
 SOLO = "job,samples_per_s,steps_per_s,peak_alloc_mib,sm,occ,tensor,dram\n" + "".join(
@@ -46,7 +48,7 @@ PHYSICS = json.dumps({
     "m": {"value": 1}, "log_w_of_step": {"at_1_s": {"value": 1}, "slope": {"value": .4}},
     "jobs": [{"job": "PPO", "log_w": {"value": .1}, "workloads": "", "phase": "all"}]}, indent=1)
 FILES = {"t.csv": TRACE, "pai.csv": PAI, "queues.csv": QUEUES, "work.csv": WORK, "log": PHILLY,
-         "solo.csv": SOLO, "pairs.csv": PAIRS, "record.csv": RECORD, "physics.json": PHYSICS,
+         "solo.csv": SOLO, "pairs.csv": PAIRS, "record.csv": RECORD, "physics.json": PHYSICS, "study.json": STUDY,
          "conf.json": '{"seed": 3, "share": {"max_jobs": 1}}'}
 
 
@@ -74,6 +76,8 @@ class Lab:
             said = f"exit {done.returncode}, {done.stderr.decode(errors='replace')[-300:]!r}"
             json_read = {"--config", "--baseline", "--model"} & set(args)
             codes = (0, 4, 2, 3) if json_read else (0, 4)
+            if args[0] == "sweep":  # a point may have failed, or all of them
+                codes = (0, 1, 2, 4, 5)
             if done.returncode not in codes:
                 return [at + said]
             if done.returncode != 0 and not done.stderr.strip():
@@ -135,6 +139,11 @@ COMMANDS = {
     "export": ["export", "--db", "base.db", "--run", "base", "--jobs", "-"],
     "check": ["check", "--db", "base.db", "--run", "base", "--baseline", "base.json",
               "--junit", "out.xml"],
+    "sweep": ["sweep", "study.json", "--db", "s.db", "-j", "1", "--quiet"],
+    "diff": ["diff", "base", "base", "--db", "base.db"],
+    "capacity": ["capacity", "--trace", "t.csv", "--cluster", "1x2:v100-16g", "--target",
+                 "jct_mean_s=30", "--quiet"],
+    "why": ["why", "base", "j11", "--db", "base.db"],
 }
 
 
