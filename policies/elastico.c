@@ -50,4 +50,5 @@ const struct policy policy_elastico = {
     .decide = elastico_decide,
     .fini = elastico_fini,
     .epoch = elastico_epoch,
+    .epoch_metrics = {"elastico_passes", "elastico_gap_mean", "elastico_violation_frac"},
 };

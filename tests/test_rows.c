@@ -36,7 +36,7 @@ Test(rows, every_table_holds_what_the_run_says)
         &t,
         "SELECT id, name, label, policy, truth, seed, status, trace, trace_hash, cluster,"
         " end_us, sample_us, decide_mean_ms, decide_p99_ms, wall_s, cpu_s, peak_rss_mib FROM run",
-        "1|base|base|made|none|7|complete|null|0000000000abcdef|2x2:A100|20500000|11250000"
+        "1|base|base|made|contention|7|complete|null|0000000000abcdef|2x2:A100|20500000|11250000"
         "|1.0|250.0|0.5|0.25|12.0");
     expect(&t,
            "SELECT created GLOB '20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:"
@@ -93,7 +93,7 @@ Test(rows, every_setting_is_there_with_its_default)
     expect(&t,
            "SELECT key, value, initial FROM setting"
            " WHERE key IN ('seed', 'cluster', 'share.max_jobs', 'strict', 'truth') ORDER BY key",
-           "cluster|2x2:A100|\nseed|7|1\nshare.max_jobs|3|1\nstrict|true|false\ntruth|none|none");
+           "cluster|2x2:A100|\nseed|7|1\nshare.max_jobs|3|1\nstrict|true|false\ntruth|contention|contention");
     expect(&t, "SELECT unit FROM setting WHERE key = 'preempt.restart_s'", "s");
     made_run_free(&m);
     temp_remove(&t);

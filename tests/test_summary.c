@@ -32,7 +32,7 @@ static void expect_made(const struct summary *s)
 {
     double value = 0;
     cr_assert_str_eq(s->policy, "made");
-    cr_assert_str_eq(s->truth, "none");
+    cr_assert_str_eq(s->truth, "contention");
     cr_assert_str_eq(s->status, "complete");
     cr_assert_str_eq(s->cluster, "2x2:A100");
     cr_assert_str_eq(s->trace_hash, "0000000000abcdef");

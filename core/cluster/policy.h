@@ -133,6 +133,9 @@ struct policy {
     void (*fini)(void *state);
     /* What the last decide was; NULL where it was no pass. May be NULL. */
     const struct epoch *(*epoch)(const void *state);
+    /* Names of the metrics made of these: how many passes, their mean gap, the part of looks at jobs
+     * that share which found a violation. */
+    const char *epoch_metrics[3];
     /* Metrics of its own, from the finished job table; name and value in turn. May be NULL. */
     int (*metrics)(const struct job_table *jobs, const char **name, double *value, int max);
 };

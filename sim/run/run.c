@@ -321,15 +321,11 @@ static void epoch_metrics(struct run_result *out)
     }
     if (l->n_epochs == 0 || out->n_extra + 3 > METRICS_EXTRA_MAX)
         return;
-    const struct {
-        const char *name;
-        double value;
-    } more[] = {{"epoch_passes", (double)l->n_epochs},
-                {"epoch_gap_mean", n_gaps > 0 ? gap / (double)n_gaps : NAN},
-                {"epoch_violation_frac", sharing > 0 ? violations / sharing : NAN}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        out->extra_name[out->n_extra] = more[i].name;
-        out->extra[out->n_extra++] = more[i].value;
+    const double value[3] = {(double)l->n_epochs, n_gaps > 0 ? gap / (double)n_gaps : NAN,
+                             sharing > 0 ? violations / sharing : NAN};
+    for (int i = 0; i < 3; i++) {
+        out->extra_name[out->n_extra] = out->policy->epoch_metrics[i];
+        out->extra[out->n_extra++] = value[i];
     }
 }
 

@@ -77,7 +77,7 @@ def case_model(lab, tap):
     tap.ok("other weights, another day", 1e-3 < abs(other / shipped - 1) < .1, other / shipped)
     tap.near("contention.m multiplies the file's", jct("--model", free, "--set", "contention.m=1.05"),
              jct("--set", "contention.m=1.05"), .5)
-    wrong = lab.run("run", "--model", free)
+    wrong = lab.run("run", "--model", free, "--truth", "none", "--policy", "fifo")
     tap.ok("nobody else asks it", wrong.code == 2 and "--truth contention" in wrong.err,
            wrong.shown())
     broken = lab.file("broken.json", "{\"format\": \"colosim physics\", \"version\": 9}")

@@ -238,7 +238,7 @@ def case_report(lab, tap):
               [row[0] for row in lab.query(db, "SELECT value FROM metric WHERE name = 'jct_p99_s'"
                                                " ORDER BY run")])
     settings = {row[0]: row[1:] for row in fifo["about"]["settings"]}
-    tap.equal("a setting, its unit, its default", settings["policy"][0::2], ["fifo", "easy-backfill"])
+    tap.equal("a setting, its unit, its default", settings["policy"][0::2], ["fifo", "elastico"])
     cdf = next(figure for figure in data["figures"] if figure["name"] == "jct-cdf")
     tap.equal("a figure has a series a run", [series["name"] for series in cdf["series"]],
               ["fifo", "sjf"])

@@ -122,14 +122,14 @@ def case_synth(lab, tap):
     tap.near("hours", span / 3600, 24, 0.6)
     shown = lab.run("trace", "convert").out
     tap.equal("seed 1 is the embedded trace", done.out, shown)
-    config = lab.file("s.json", '{"jobs": 300, "load": 0.5, "gpus": "2:1,4:1", "infer_frac": 0}')
+    config = lab.file("s.json", '{"jobs": 300, "load": 0.5, "gpus": "2:1,4:1", "infer_frac": 0, "elastic_frac": 0}')
     rows = rows_of(lab.run("trace", "synth", "--config", config, "--cluster", "4x4").out)
     work, span = work_and_span(rows)
     tap.near("jobs and load from --config, GPUs from --cluster", [len(rows), work / 16 / span],
              [300, 0.5], 1e-6)
     tap.equal("the GPU mix", {row["gpu"] for row in rows}, {"2", "4"})
     rows = rows_of(lab.run("trace", "synth", "--set", "gpus=8:1", "--set", "infer_frac=0", "--set",
-                           "jobs=5", "--cluster", "4x4").out)
+                           "elastic_frac=0", "--set", "jobs=5", "--cluster", "4x4").out)
     tap.equal("wide jobs are gangs of the cluster's nodes",
               {(row["gpu"], row["instances"]) for row in rows}, {("4", "2")})
     lab.file("from.csv", native(("x", 0, 111, 1), ("y", 1, 222, 1)))
