@@ -266,8 +266,7 @@ static bool run_pass(struct pass *a, bool fresh)
     if (fresh)
         memcpy(s->price_before, s->price, sizeof s->price);
     a->u = pressure(a);
-    a->card_price = asked(a);
-    if (!gather(a, fresh))
+    if (!pass_look_at_queue(a) || !gather(a, fresh))
         return false;
     s->epoch.n_residents = a->n;
     s->epoch.n_waiting = s->n_waiting;

@@ -100,7 +100,7 @@ static bool node_takes(const struct pass *a, int32_t job, int32_t card)
 /* A job that asks to share. */
 struct guest {
     int32_t menu, n_cards;
-    double factor, left_s;
+    double factor, left_s, worth;
     double wait_s; /* until it could have cards of its own */
     double alone;  /* speed on these, as a part of its highest */
 };
@@ -133,7 +133,7 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
         !menu_keeps(hm, v_host))
         return;
     double without = r->worth * now + alternative(g, v_guest, r->left_s / v_host);
-    double with = worth_of(a, g->menu, g->n_cards) * v_guest + r->worth * v_host;
+    double with = g->worth * v_guest + r->worth * v_host;
     if (!stays && !r->fresh) {
         double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
                                             pass_option(a, r->menu, r->option)->config,
@@ -158,6 +158,7 @@ static struct guest guest_of(const struct walk *w, int32_t job, int32_t menu, in
                           .n_cards = n,
                           .factor = factor,
                           .left_s = a->s->left_s[job],
+                          .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
                           .wait_s = place <= n_cards ? a->free_in_s[place - 1] : INFINITY,
                           .alone = pass_option(a, menu, 0)->speed * factor /
                                    pass_menu(a, menu)->speed_max};
@@ -359,7 +360,7 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
             longest_s = fmax(longest_s, r->left_s * s_host / r->alone);
         }
     }
-    with += worth_of(a, g->menu, n) * g->alone / slowest;
+    with += g->guest.worth * g->alone / slowest;
     without += alternative(&g->guest, g->alone / slowest, longest_s);
     return with >= (1 + a->config->margin) * without;
 }
@@ -488,7 +489,8 @@ static double worth_of_queue(const struct pass *a, int32_t n, int32_t kind)
         const struct menu *m = menu_of(&a->s->menus, a->s->n_jobs, kind, job);
         if (m == NULL || !best_choice(a, job, (int32_t)(m - a->s->menus.menu), 1, &option, &width))
             continue;
-        sum += worth_of(a, (int32_t)(m - a->s->menus.menu), 1) *
+        sum += worth_of(a, (int32_t)(m - a->s->menus.menu), 1,
+                        pass_behind(a, job, 1, a->s->left_s[job])) *
                a->s->menus.option[m->option + option].speed *
                a->s->menus.width[m->width + width].factor;
         n--;
@@ -529,7 +531,7 @@ void pass_admit(struct pass *a)
     while (a->s->n_waiting > 0 && a->n > n_before && !a->memory_out) {
         n_before = a->n; /* who starts alone is a host in the next walk */
         w.n_hosts = w.n_groups = 0;
-        if (!find_hosts(&w) || !pass_find_free(a)) {
+        if (!find_hosts(&w) || !pass_find_free(a) || !pass_look_at_queue(a)) {
             a->memory_out = true;
             return;
         }

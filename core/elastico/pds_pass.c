@@ -84,6 +84,37 @@ bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option)
     return true;
 }
 
+bool pass_look_at_queue(struct pass *a)
+{
+    const struct pds *s = a->s;
+    size_t n = (size_t)s->n_waiting + 1;
+    a->n_queue = s->n_waiting;
+    a->queue_key = arena_alloc(a->v->scratch, n, sizeof *a->queue_key);
+    a->asked_milli = arena_alloc(a->v->scratch, n, sizeof *a->asked_milli);
+    if (a->queue_key == NULL || a->asked_milli == NULL)
+        return false;
+    for (int32_t i = 0; i < a->n_queue; i++) {
+        a->queue_key[i] = s->queue[i].key;
+        a->asked_milli[i + 1] = a->asked_milli[i] + job_gpu_milli(a->v->jobs, s->queue[i].job);
+    }
+    return true;
+}
+
+double pass_behind(const struct pass *a, int32_t job, int32_t n_cards, double left_s)
+{
+    double key = a->config->weight == PDS_ARRIVAL ? (double)a->v->jobs->submit_us[job]
+                                                  : 1e3 * n_cards * left_s;
+    int32_t lo = 0, hi = a->n_queue;
+    while (lo < hi) {
+        int32_t middle = lo + (hi - lo) / 2;
+        if (a->queue_key[middle] <= key)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return (double)(a->asked_milli[a->n_queue] - a->asked_milli[lo]) / 1e3;
+}
+
 struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu)
 {
     const struct pds *s = a->s;
@@ -99,7 +130,7 @@ struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu)
                            .s = 1,
                            .left_s = s->left_s[job]};
     r->omega = omega_of(a, r->left_s);
-    r->worth = worth_of(a, menu, r->n_cards);
+    r->worth = worth_of(a, menu, r->n_cards, pass_behind(a, job, r->n_cards, r->left_s));
     r->alone = pass_option(a, menu, r->option)->speed * pass_width(a, menu, r->width)->factor;
     return r;
 }

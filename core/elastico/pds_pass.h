@@ -32,8 +32,10 @@ struct pass {
     int32_t n;
     struct couple *couple; /* (n_couples) */
     int32_t n_couples;
-    double u;          /* part of the cluster in use or asked for */
-    double card_price; /* cards asked for by the queue over all cards: who else waits for one */
+    double u;             /* part of the cluster in use or asked for */
+    double *queue_key;    /* (n_queue) the queue before the walk, ascending */
+    int64_t *asked_milli; /* (n_queue + 1) by the first so many of it together */
+    int32_t n_queue;
     double *free_in_s; /* (n_cards) when cards will be free of those who are on them, ascending */
     double omega_mean; /* of those priced */
     int32_t n_res;
@@ -62,10 +64,11 @@ static inline double omega_of(const struct pass *a, double left_s)
     return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
 }
 /* What a job's speed on so many cards is worth: at its highest speed a second saves the job itself
- * one second, and those who wait the part of one that its cards are of the cluster. */
-static inline double worth_of(const struct pass *a, int32_t menu, int32_t n_cards)
+ * one second, and those who wait behind it the part of one that its cards are of the cluster. */
+static inline double worth_of(const struct pass *a, int32_t menu, int32_t n_cards,
+                              double cards_behind)
 {
-    return (1 + a->card_price * n_cards) / pass_menu(a, menu)->speed_max;
+    return (1 + cards_behind / a->p->cluster->n_cards * n_cards) / pass_menu(a, menu)->speed_max;
 }
 /* Seconds over which a change of this job can pay back. */
 static inline double horizon_of(const struct pass *a, double left_s, double speed)
@@ -103,6 +106,11 @@ void pass_admit(struct pass *a);
 /* Writes free_in_s: when cards will be free if nobody is sent to them; those of jobs outside the
  * catalog are not expected. False when memory is out. Cost O(residents + cards log cards). */
 bool pass_find_free(struct pass *a);
+/* Looks at the queue for pass_behind. False when memory is out. Cost O(waiting). */
+bool pass_look_at_queue(struct pass *a);
+/* Cards asked for by those in the queue who come after a job with so much work left, in the queue's
+ * own order. Cost O(log waiting). */
+double pass_behind(const struct pass *a, int32_t job, int32_t n_cards, double left_s);
 /* A job on cards, as the state has it, becomes the last of the list. */
 struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu);
 /* A job runs in this option and width from now on. */
