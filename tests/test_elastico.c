@@ -258,7 +258,7 @@ Test(elastico, a_pair_parts_when_pressure_falls)
     struct pds_config config;
     struct lab l;
     open_lab(&l, SUBMITTED_PEAK, &config);
-    lab_jobs(&l, "a 0 600 1 1 LSTM\nb 0 9000 1 1 LSTM\nc 0 9000 1 1 NCF-NeuMF");
+    lab_jobs(&l, "a 0 16000 1 1 LSTM\nb 0 20000 1 1 LSTM\nc 0 20000 1 1 NCF-NeuMF");
     lab_nodes(&l, "2x40960MiB:a100-40g");
     lab_run(&l, "elastico");
     int32_t b = lab_job(&l, "b"), c = lab_job(&l, "c");
