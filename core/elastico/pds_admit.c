@@ -1,30 +1,52 @@
 /* Waiting jobs, in their order: on free cards, else beside somebody, else on cards that an elastic
  * job gives up. */
-#include "core/elastico/pds_pass.h"
-
-#include "core/cluster/beside.h"
+#include "core/elastico/pds_walk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A resident with a card that nobody else sits on. */
-struct host {
-    int32_t resident, card;
-};
-/* Hosts that are alike but for what their speed is worth, the least first: the first is the best of
- * them for any guest. */
-struct hosts {
-    int32_t next, end; /* in walk.host */
-};
+double walk_alternative(const struct guest *g, double v_guest, double host_ends_s)
+{
+    double ends_s = g->left_s / v_guest, together_s = ends_s < host_ends_s ? ends_s : host_ends_s;
+    return g->wait_s < together_s ? g->alone * (1 - g->wait_s / together_s) : 0;
+}
 
-struct walk {
-    struct pass *a;
-    int64_t ahead_milli; /* asked for by those before this one who go on waiting */
-    struct host *host;
-    struct hosts *group;
-    int32_t n_hosts, n_groups;
-};
+struct guest walk_guest(const struct walk *w, int32_t job, int32_t menu, int32_t width)
+{
+    const struct pass *a = w->a;
+    int32_t n = pass_width(a, menu, width)->n, n_cards = a->p->cluster->n_cards;
+    int64_t place = w->ahead_milli / 1000 + n;
+    double factor = pass_width(a, menu, width)->factor;
+    return (struct guest){.menu = menu,
+                          .n_cards = n,
+                          .factor = factor,
+                          .left_s = a->s->left_s[job],
+                          .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
+                          .wait_s = place <= n_cards ? a->free_in_s[place - 1] : INFINITY,
+                          .alone = pass_option(a, menu, 0)->speed * factor /
+                                   pass_menu(a, menu)->speed_max};
+}
+
+bool walk_best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t most,
+                      int32_t *option, int32_t *width)
+{
+    const struct menu *m = pass_menu(a, menu);
+    double omega = omega_of(a, a->s->left_s[job]), least = INFINITY;
+    for (int32_t o = 0; o < m->n_options; o++)
+        for (int32_t w = 0; w < m->n_widths; w++) {
+            double speed = pass_option(a, menu, o)->speed * pass_width(a, menu, w)->factor;
+            if (pass_width(a, menu, w)->n > most || !menu_keeps(m, speed))
+                continue;
+            double score = pass_score(a, menu, o, w, omega, speed);
+            if (score < least) {
+                least = score;
+                *option = o;
+                *width = w;
+            }
+        }
+    return !isinf(least);
+}
 
 /* A guest beside a host. */
 struct match {
@@ -97,22 +119,6 @@ static bool node_takes(const struct pass *a, int32_t job, int32_t card)
                            a->p->cluster->card_node[card]) > 0;
 }
 
-/* A job that asks to share. */
-struct guest {
-    int32_t menu, n_cards;
-    double factor, left_s, worth;
-    double wait_s; /* until it could have cards of its own */
-    double alone;  /* speed on these, as a part of its highest */
-};
-
-/* What a job would do on cards of its own a little later, over the time that it would share: its
- * speed there for the part that it would not wait, less what the cards are worth to others. */
-static double alternative(const struct guest *g, double v_guest, double host_ends_s)
-{
-    double ends_s = g->left_s / v_guest, together_s = ends_s < host_ends_s ? ends_s : host_ends_s;
-    return g->wait_s < together_s ? g->alone * (1 - g->wait_s / together_s) : 0;
-}
-
 /* Is this point safe for both, and worth the margin? Keeps the best in m. */
 static void weigh(const struct pass *a, const struct resident *r, const struct guest *g,
                   const struct pair_point *pt, struct match *m)
@@ -132,7 +138,7 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
     if (pt->s_guest > tau_g || s_host > tau_h || !menu_keeps(gm, v_guest) ||
         !menu_keeps(hm, v_host))
         return;
-    double without = r->worth * now + alternative(g, v_guest, r->left_s / v_host);
+    double without = r->worth * now + walk_alternative(g, v_guest, r->left_s / v_host);
     double with = g->worth * v_guest + r->worth * v_host;
     if (!stays && !r->fresh) {
         double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
@@ -148,28 +154,12 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
                             pt->s_guest, s_host,    tau_g,    tau_h};
 }
 
-static struct guest guest_of(const struct walk *w, int32_t job, int32_t menu, int32_t width)
-{
-    const struct pass *a = w->a;
-    int32_t n = pass_width(a, menu, width)->n, n_cards = a->p->cluster->n_cards;
-    int64_t place = w->ahead_milli / 1000 + n;
-    double factor = pass_width(a, menu, width)->factor;
-    return (struct guest){.menu = menu,
-                          .n_cards = n,
-                          .factor = factor,
-                          .left_s = a->s->left_s[job],
-                          .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
-                          .wait_s = place <= n_cards ? a->free_in_s[place - 1] : INFINITY,
-                          .alone = pass_option(a, menu, 0)->speed * factor /
-                                   pass_menu(a, menu)->speed_max};
-}
-
 /* The best host for a job on one card; group -1 where there is none. */
 static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_t width)
 {
     struct pass *a = w->a;
     struct match best = {.group = -1, .gain = -INFINITY};
-    const struct guest guest = guest_of(w, job, menu, width);
+    const struct guest guest = walk_guest(w, job, menu, width);
     for (int32_t g = 0; g < w->n_groups; g++) {
         struct hosts *group = &w->group[g];
         if (group->next == group->end)
@@ -222,28 +212,6 @@ static bool start_beside(struct walk *w, int32_t job, int32_t menu, int32_t widt
     return true;
 }
 
-/* The choice of least score (7) among those that keep the promise and are no wider than so; false
- * where there is none. */
-static bool best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t most,
-                        int32_t *option, int32_t *width)
-{
-    const struct menu *m = pass_menu(a, menu);
-    double omega = omega_of(a, a->s->left_s[job]), least = INFINITY;
-    for (int32_t o = 0; o < m->n_options; o++)
-        for (int32_t w = 0; w < m->n_widths; w++) {
-            double speed = pass_option(a, menu, o)->speed * pass_width(a, menu, w)->factor;
-            if (pass_width(a, menu, w)->n > most || !menu_keeps(m, speed))
-                continue;
-            double score = pass_score(a, menu, o, w, omega, speed);
-            if (score < least) {
-                least = score;
-                *option = o;
-                *width = w;
-            }
-        }
-    return !isinf(least);
-}
-
 /* Limits plan_start to the nodes of one kind, where there are several. */
 static void only_kind(struct pass *a, int32_t kind)
 {
@@ -268,7 +236,7 @@ static bool start_free(struct pass *a, int32_t job, int32_t menu)
     int32_t kind = pass_menu(a, menu)->kind, n_free = pass_free_cards(a, kind), option, width;
     bool elastic = job_is_elastic(a->v->jobs, job), started;
     size_t mark = plan_mark(a->p);
-    if (n_free == 0 || !best_choice(a, job, menu, n_free, &option, &width) ||
+    if (n_free == 0 || !walk_best_choice(a, job, menu, n_free, &option, &width) ||
         !plan_config(a->p, job, pass_option(a, menu, option)->config))
         return false;
     int32_t n = pass_width(a, menu, width)->n;
@@ -288,130 +256,6 @@ static bool start_free(struct pass *a, int32_t job, int32_t menu)
     pass_took(a, job, kind, option, width);
     pass_add_resident(a, job, menu)->fresh = true;
     return true;
-}
-
-/* A gang on cards that may have somebody on them, in one configuration, everybody else as he is. */
-struct gang {
-    struct pass *a;
-    int32_t menu, option;
-    double alone, tau;
-    struct guest guest;
-};
-
-/* Free cards first, then those whose owner is worth least. */
-static double worth_of_card(const void *context, const struct plan *p, int32_t job, int32_t card)
-{
-    const struct gang *g = context;
-    struct pass *a = g->a;
-    const struct cluster *c = p->cluster;
-    if (a->s->menus.kind_of_node[c->card_node[card]] != pass_menu(a, g->menu)->kind)
-        return -1;
-    if (c->card_n_jobs[card] == 0)
-        return 2;
-    if (c->card_n_jobs[card] > 1)
-        return -1;
-    int32_t other = a->v->jobs->task_job[c->seats[c->card_seat[card]].task];
-    int32_t i = a->s->resident[other];
-    if (other == job || i < 0 || a->s->alone[other])
-        return -1;
-    const struct resident *r = &a->resident[i];
-    double s[2];
-    pass_slowdowns(a, g->menu, g->option, r->menu, r->option, s);
-    double s_host = s[1] > r->s ? s[1] : r->s;
-    if (s[0] > g->tau || !menu_keeps(pass_menu(a, g->menu), g->alone / s[0]) ||
-        s_host > pass_tau(a, r->menu, r->alone) ||
-        !menu_keeps(pass_menu(a, r->menu), r->alone / s_host))
-        return -1;
-    return 1 / (1 + r->worth * (r->alone / r->s - r->alone / s_host));
-}
-
-/* Was this neighbour met on an earlier card of the gang? */
-static bool met(const struct pass *a, int32_t job, int32_t n, int32_t other)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (pass_neighbour(a, job, pass_card(a, job, i)) == other)
-            return true;
-    return false;
-}
-
-/* Weighs a started gang against its neighbours without it; with keep, writes what they agreed to.
- */
-static bool gang_pays(const struct gang *g, int32_t job, bool keep)
-{
-    struct pass *a = g->a;
-    int32_t n = a->p->at[a->v->jobs->task_begin[job]].n;
-    double with = 0, without = 0, slowest = 1, longest_s = 0;
-    for (int32_t i = 0; i < n; i++) {
-        int32_t other = pass_neighbour(a, job, pass_card(a, job, i));
-        if (other < 0)
-            continue;
-        struct resident *r = &a->resident[a->s->resident[other]];
-        double s[2];
-        pass_slowdowns(a, g->menu, g->option, r->menu, r->option, s);
-        double s_host = s[1] > r->s ? s[1] : r->s;
-        slowest = s[0] > slowest ? s[0] : slowest;
-        if (keep) {
-            r->s = s_host;
-            r->shares = true;
-            a->s->tau[other] = pass_tau(a, r->menu, r->alone);
-        } else if (!met(a, job, i, other)) {
-            without += r->worth * r->alone / r->s;
-            with += r->worth * r->alone / s_host;
-            longest_s = fmax(longest_s, r->left_s * s_host / r->alone);
-        }
-    }
-    with += g->guest.worth * g->alone / slowest;
-    without += alternative(&g->guest, g->alone / slowest, longest_s);
-    return with >= (1 + a->config->margin) * without;
-}
-
-static bool start_gang_beside(struct walk *w, int32_t job, int32_t menu)
-{
-    struct pass *a = w->a;
-    const struct menu *m = pass_menu(a, menu);
-    int32_t asked = menu_asked(a->v->jobs, job), width = 0, option, by_score;
-    while (width < m->n_widths && pass_width(a, menu, width)->n != asked)
-        width++;
-    if (width == m->n_widths || !best_choice(a, job, menu, asked, &by_score, &option))
-        return false;
-    int32_t smallest = 0;
-    for (int32_t o = 1; o < m->n_options; o++)
-        if (pass_option(a, menu, o)->mem_mib < pass_option(a, menu, smallest)->mem_mib)
-            smallest = o;
-    for (int try = 0; try < 2; try++) {
-        option = try == 0 ? by_score : smallest;
-        double alone = pass_option(a, menu, option)->speed;
-        struct gang g = {
-            a, menu, option, alone, pass_tau(a, menu, alone), guest_of(w, job, menu, width)};
-        size_t mark = plan_mark(a->p);
-        if (plan_config(a->p, job, pass_option(a, menu, option)->config) &&
-            beside_start_best(a->p, job, a->s->card, a->p->cluster->n_cards, worth_of_card, &g,
-                              a->v->scratch) &&
-            gang_pays(&g, job, false)) {
-            gang_pays(&g, job, true);
-            a->s->tau[job] = g.tau;
-            pass_took(a, job, m->kind, option, width);
-            return true;
-        }
-        plan_undo(a->p, mark);
-        if (smallest == by_score)
-            break;
-    }
-    return false;
-}
-
-/* The hosts that a gang has come to sit beside are none any more. */
-static void drop_taken(struct walk *w)
-{
-    const struct cluster *c = w->a->p->cluster;
-    for (int32_t g = 0; g < w->n_groups; g++) {
-        struct hosts *group = &w->group[g];
-        int32_t n = group->next;
-        for (int32_t i = group->next; i < group->end; i++)
-            if (c->card_n_jobs[w->host[i].card] == 1)
-                w->host[n++] = w->host[i];
-        group->end = n;
-    }
 }
 
 static int32_t single_width(const struct pass *a, int32_t menu)
@@ -436,10 +280,7 @@ static bool admit_as(struct walk *w, int32_t job, int32_t menu)
     }
     if (menu_asked(a->v->jobs, job) == 1 || w->n_hosts == 0)
         return false;
-    bool started = start_gang_beside(w, job, menu);
-    if (started)
-        drop_taken(w);
-    return started;
+    return walk_start_gang_beside(w, job, menu);
 }
 
 static bool admit(struct walk *w, int32_t job)
@@ -487,7 +328,8 @@ static double worth_of_queue(const struct pass *a, int32_t n, int32_t kind)
     for (int32_t i = 0; i < a->s->n_waiting && n > 0; i++) {
         int32_t job = a->s->queue[i].job, option, width;
         const struct menu *m = menu_of(&a->s->menus, a->s->n_jobs, kind, job);
-        if (m == NULL || !best_choice(a, job, (int32_t)(m - a->s->menus.menu), 1, &option, &width))
+        if (m == NULL ||
+            !walk_best_choice(a, job, (int32_t)(m - a->s->menus.menu), 1, &option, &width))
             continue;
         sum += worth_of(a, (int32_t)(m - a->s->menus.menu), 1,
                         pass_behind(a, job, 1, a->s->left_s[job])) *
