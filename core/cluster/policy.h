@@ -68,8 +68,8 @@ struct view {
     const struct iac_side *side; /* (rows of profiles) what the belief is asked about */
     double (*clock)(void);       /* seconds, to tell what parts of a pass take; NULL: nobody asks */
     double scale_exp;            /* elastic.scale_exp: what an elastic job's width is worth */
-    const struct memory *memory; /* jobs run that this policy did not start, and this is what whoever
-                                    started them remembers; NULL in a run */
+    const struct memory *memory; /* jobs run that this policy did not start, and this is what
+                                    whoever started them remembers; NULL in a run */
     struct arena *scratch;       /* reset after the pass */
 };
 

@@ -298,8 +298,7 @@ static void adopt(struct pds *s, const struct view *v, const struct plan *p, int
     s->kind[job] = -1;
     if (m == NULL)
         return;
-    while (option < m->n_options &&
-           s->menus.option[m->option + option].config != p->config[job])
+    while (option < m->n_options && s->menus.option[m->option + option].config != p->config[job])
         option++;
     while (width < m->n_widths && s->menus.width[m->width + width].n != at.n)
         width++;

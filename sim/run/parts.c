@@ -75,8 +75,8 @@ const void *parts_config(const struct run_request *q, const struct policy *polic
 }
 
 enum status parts_models(struct run_parts *parts, const struct run_request *q,
-                         const struct policy *policy, struct trace *trace,
-                         const struct cluster *c, struct error *err)
+                         const struct policy *policy, struct trace *trace, const struct cluster *c,
+                         struct error *err)
 {
     struct model_choice choice = {.catalog = q->run.catalog,
                                   .submitted = (enum submitted)q->run.submitted,

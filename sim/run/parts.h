@@ -4,8 +4,9 @@
 #define COLOSIM_PARTS_H
 
 #include "sim/run/exec_policy.h"
+#include "sim/run/metrics.h"
 #include "sim/run/models.h"
-#include "sim/run/run.h"
+#include "sim/run/request.h"
 
 /* All-zero before the first call; must not move after it. */
 struct run_parts {
@@ -24,8 +25,8 @@ struct run_parts {
 const void *parts_config(const struct run_request *q, const struct policy *policy);
 /* Opens the models for these jobs, and says in the trace's report who is outside them. */
 enum status parts_models(struct run_parts *parts, const struct run_request *q,
-                         const struct policy *policy, struct trace *trace,
-                         const struct cluster *c, struct error *err) MUST_USE;
+                         const struct policy *policy, struct trace *trace, const struct cluster *c,
+                         struct error *err) MUST_USE;
 /* After the models. The rules borrow from parts. */
 enum status parts_rules(struct run_parts *parts, const struct run_request *q,
                         const struct policy *policy, const struct job_table *t,
