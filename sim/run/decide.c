@@ -52,8 +52,6 @@ static enum status check_seats(const struct pass *p, int32_t job, struct error *
     const struct standing *st = &p->s->standing[job];
     int32_t task = t->task_begin[job], gpu = t->gpu_milli[task];
     int32_t per_inst = cluster_seats_of_instance(c, gpu), n = st->n;
-    if (gpu > 1000 && gpu % 1000 != 0)
-        return fail(err, ST_INPUT, "gpus: want whole GPUs for each instance, or a part of one");
     if (job_is_elastic(t, job) ? n < t->gpu_min[job] || n > t->gpu_max[job]
                                : n != t->n_inst[task] * per_inst)
         return fail(err, ST_INPUT, "at: it sits on %d, want %d%s", n, t->n_inst[task] * per_inst,

@@ -144,12 +144,20 @@ static enum status add_name(struct job_table *t, const char *text, int32_t *id, 
     return text != NULL && *id < 0 ? fail_memory(err) : ST_OK;
 }
 
+/* Thousandths that every instance asks for: of one GPU, or whole GPUs. */
+static bool is_gpus(double milli)
+{
+    return fabs(milli - nearbyint(milli)) < 1e-6 && (milli <= 1000 || fmod(milli, 1000) < 1e-6);
+}
+
 static const char *wrong_together(const struct words *w, bool runs)
 {
     if (w->name == NULL)
         return "want \"name\", a text";
     if (isnan(w->gpus))
         return "want \"gpus\", how many it asks for";
+    if (!is_gpus(w->gpus * 1e3 / (double)w->instances))
+        return "want \"gpus\" that are whole for each instance, or thousandths of one";
     if (isnan(w->left_s))
         return "want \"left_s\", seconds of work left";
     if ((w->gpu_min > 0) != (w->gpu_max > 0) || w->gpu_min > w->gpu_max)
@@ -344,8 +352,9 @@ static enum status read_rest(struct reader *in, struct error *err)
                               "unknown key '%s', want cluster, now_s, prices, running and waiting",
                               key),
                          err);
-        if (strcmp(key, "now_s") == 0 && !json_is_number(value))
-            return wrong(in, &at, fail(err, ST_INPUT, "want \"now_s\": seconds"), err);
+        if (strcmp(key, "now_s") == 0 &&
+            !(fabs(json_number_value(value)) <= 1e12 && json_is_number(value)))
+            return wrong(in, &at, fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);
         bool prices = strcmp(key, "prices") == 0;
         if (prices && (!json_is_array(value) || json_array_size(value) > EPOCH_PRICES_MAX))
             return wrong(in, &at, fail(err, ST_INPUT, "want \"prices\": those of a plan"), err);

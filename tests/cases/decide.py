@@ -73,6 +73,17 @@ def case_starts(lab, tap):
               [[], []])
 
 
+def case_without_gpus(lab, tap):
+    """jobs without GPUs, and jobs of several instances"""
+    state = {"cluster": CLUSTER, "running": [job("a", 0, at=[{"node": 1}]),
+                                             job("b", 2, instances=2, at=seat(0, 0) + seat(1, 1))],
+             "waiting": [job("c", 2), job("d", 0), job("e", 2, instances=2)]}
+    plan = plan_of(lab, state, "--policy", "fifo-skip", "--truth", "none")
+    tap.equal("d and e start, on the cards that are free",
+              {entry["name"]: [at.get("cards") for at in entry["at"]] for entry in plan["start"]},
+              {"d": [None], "e": [[1], [0]]})
+
+
 def case_evicts(lab, tap):
     """shortest remaining first sends back the one with most left"""
     state = {"cluster": "1x2", "running": [job("a", left_s=500, at=seat(0, 0)),
@@ -134,6 +145,9 @@ def case_refused(lab, tap):
             ('"workload": "BERT"', '"workload": "BERT", "config": "bs=7"', 5, "config"),
             ('"workload": "BERT"', '"config": "bs=7"', 5, "not in the catalog"),
             ('"workload": "BERT"', '"gpu_min": 3', 5, "gpu_max"),
+            ('"c", "gpus": 1', '"c", "gpus": 1.5', 8, "whole"),
+            ('"running": [', '"now_s": 1e300, "running": [', 2, "now_s"),
+            ('"running": [', '"prices": [-1], "running": [', 2, "prices"),
             ('"left_s": 7}', '"left_s": 7', 9, "JSON"),
             ('"left_s": 7}', '"left_s": 7, "gpus": 2}', 9, "duplicate")):
         wrong = decide(lab, GOOD.replace(old, new, 1))
