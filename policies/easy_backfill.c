@@ -172,6 +172,7 @@ const struct policy policy_easy_backfill = {
     .summary = "first come, first served with a reservation for the head; later jobs fill the gaps",
     .source = "EASY (Lifka 1995; Mu'alem and Feitelson 2001); estimates are the true durations",
     .state_size = sizeof(struct easy),
+    .resumes = true,
     .init = easy_init,
     .decide = easy_decide,
 };

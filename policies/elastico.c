@@ -32,6 +32,8 @@ static const struct epoch *elastico_epoch(const void *state)
     return s->ran ? &s->epoch : NULL;
 }
 
+static void elastico_recall(const void *state, struct memory *out) { pds_recall(state, out); }
+
 const struct policy policy_elastico = {
     .abi = POLICY_ABI,
     .name = "elastico",
@@ -46,9 +48,11 @@ const struct policy policy_elastico = {
     .elastic = true,
     .reshapes = true,
     .believes = true,
+    .resumes = true,
     .init = elastico_init,
     .decide = elastico_decide,
     .fini = elastico_fini,
     .epoch = elastico_epoch,
     .epoch_metrics = {"elastico_passes", "elastico_gap_mean", "elastico_violation_frac"},
+    .recall = elastico_recall,
 };

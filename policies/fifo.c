@@ -40,6 +40,7 @@ const struct policy policy_fifo = {
     .summary = "first come, first served; the first job that does not fit holds up the rest",
     .source = "textbook",
     .state_size = sizeof(struct fifo),
+    .resumes = true,
     .init = fifo_init,
     .decide = fifo_decide,
 };

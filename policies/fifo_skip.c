@@ -28,6 +28,7 @@ const struct policy policy_fifo_skip = {
     .summary = "walks the queue in order of arrival and starts what fits; wide jobs can starve",
     .source = "textbook; backfilling without reservation",
     .state_size = sizeof(struct waitq),
+    .resumes = true,
     .init = fifo_skip_init,
     .decide = fifo_skip_decide,
 };

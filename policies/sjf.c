@@ -49,6 +49,7 @@ const struct policy policy_sjf = {
     .params = sjf_params,
     .config_size = sizeof(struct sjf_config),
     .state_size = sizeof(struct sjf),
+    .resumes = true,
     .init = sjf_init,
     .decide = sjf_decide,
 };

@@ -33,6 +33,7 @@ const struct policy policy_srtf = {
     .summary = "shortest remaining time first, preemptive, true durations",
     .source = "textbook; a restart costs preempt.restart_s",
     .state_size = sizeof(struct waitq),
+    .resumes = true,
     .init = srtf_init,
     .decide = srtf_decide,
 };

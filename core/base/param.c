@@ -335,10 +335,30 @@ static enum status fail_type(const struct param *p, const char *key, const json_
     return status;
 }
 
+static enum status read_json(const struct param *p, const char *key, const json_t *json,
+                             struct arena *arena, struct value *out, struct error *err)
+{
+    char buffer[64];
+    const char *text = json_text(p, json, buffer);
+    return text == NULL ? fail_type(p, key, json, err) : read_value(p, key, text, arena, out, err);
+}
+
+enum status param_set_json(const struct param_group *groups, size_t n_groups, const char *key,
+                           const struct json_t *json, struct arena *arena, struct error *err)
+{
+    void *config;
+    struct value value;
+    const struct param *p = find(groups, n_groups, key, &config);
+    if (p == NULL)
+        return fail_unknown(groups, n_groups, key, err);
+    TRY(read_json(p, key, json, arena, &value, err));
+    store(p, config, &value);
+    return ST_OK;
+}
+
 static enum status load_value(struct loading *l, const char *key, const json_t *json,
                               struct error *err)
 {
-    char buffer[64];
     struct assignment a;
     a.param = find(l->groups, l->n_groups, key, &a.config);
     if (a.param == NULL)
@@ -346,10 +366,7 @@ static enum status load_value(struct loading *l, const char *key, const json_t *
     for (size_t i = 0; i < l->n; i++)
         if (l->list[i].param == a.param && l->list[i].config == a.config)
             return fail(err, ST_USAGE, "setting '%s' is given twice", key);
-    const char *text = json_text(a.param, json, buffer);
-    if (text == NULL)
-        return fail_type(a.param, key, json, err);
-    TRY(read_value(a.param, key, text, l->arena, &a.value, err));
+    TRY(read_json(a.param, key, json, l->arena, &a.value, err));
     if (!ARRAY_GROW(l->list, l->capacity, l->n + 1))
         return fail_memory(err);
     l->list[l->n++] = a;

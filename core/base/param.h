@@ -69,6 +69,13 @@ enum status param_set(const struct param_group *groups, size_t n_groups, const c
 enum status param_set_pair(const struct param_group *groups, size_t n_groups, const char *pair,
                            struct arena *arena, struct error *err) MUST_USE;
 
+/* The same from a value of a JSON text (jansson): a number, a string, true, false, or null for no
+ * text. */
+struct json_t;
+enum status param_set_json(const struct param_group *groups, size_t n_groups, const char *key,
+                           const struct json_t *value, struct arena *arena,
+                           struct error *err) MUST_USE;
+
 /* A JSON object of settings from a file: flat dotted keys, or objects nested by prefix. A key
  * given twice, an unknown key, a wrong type and a value out of range are ST_USAGE, each named, and
  * then nothing is set. */

@@ -29,6 +29,16 @@ struct stay {
     bool dirty;            /* the engine must look at its rate again */
 };
 
+enum { EPOCH_PRICES_MAX = 8 };
+/* What a policy keeps from pass to pass that the cluster does not tell: handed from one process to
+ * the next where each makes one decision. */
+struct memory {
+    int32_t n_prices; /* 0: none yet */
+    double price[EPOCH_PRICES_MAX];
+    double *tolerance; /* (n_jobs) slowdown agreed to beside others; INFINITY: none was */
+    bool *apart;       /* (n_jobs) was seen to suffer: shares no more */
+};
+
 /* Read-only. A job's progress between changes: view_done_us and view_attained_milli_us. */
 struct rst;
 struct contention;
@@ -58,6 +68,8 @@ struct view {
     const struct iac_side *side; /* (rows of profiles) what the belief is asked about */
     double (*clock)(void);       /* seconds, to tell what parts of a pass take; NULL: nobody asks */
     double scale_exp;            /* elastic.scale_exp: what an elastic job's width is worth */
+    const struct memory *memory; /* jobs run that this policy did not start, and this is what
+                                    whoever started them remembers; NULL in a run */
     struct arena *scratch;       /* reset after the pass */
 };
 
@@ -78,7 +90,6 @@ struct preparation {
 
 /* What one pass of a policy with prices was like; parts of its time in seconds, 0 without a clock.
  */
-enum { EPOCH_PRICES_MAX = 8 };
 struct epoch {
     int32_t rounds, iterations;
     int32_t n_residents, n_waiting; /* running jobs of the catalog, and queue, before the pass */
@@ -122,6 +133,7 @@ struct policy {
     bool may_stall; /* keeps waiting for ever with jobs that its rules never start, as what it
                        models does: these end unfinished, and so may those behind them */
     bool node_sum;  /* needs a cluster with share = node-sum */
+    bool resumes;   /* decides with view->memory too: about jobs that it did not start */
     /* Where settings decide on sets_speed and tick_us: writes what holds with these. May be NULL.
      */
     void (*pace)(const void *config, bool *sets_speed, int64_t *tick_us);
@@ -136,6 +148,9 @@ struct policy {
     /* Names of the metrics made of these: how many passes, their mean gap, the part of looks at jobs
      * that share which found a violation. */
     const char *epoch_metrics[3];
+    /* Writes what a next process is to be told as view->memory; n_prices and the columns are there
+     * and empty. May be NULL. */
+    void (*recall)(const void *state, struct memory *out);
     /* Metrics of its own, from the finished job table; name and value in turn. May be NULL. */
     int (*metrics)(const struct job_table *jobs, const char **name, double *value, int max);
 };

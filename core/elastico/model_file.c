@@ -393,6 +393,8 @@ static enum status read_json(json_t *root, const json_error_t *fault, struct iac
                              struct model_note *note, struct error *err)
 {
     *m = (struct iac_model){0};
+    if (root == NULL && errno == ENOMEM)
+        return fail_memory(err);
     if (root == NULL)
         return fail(err, ST_INPUT, "line %d: %s", fault->line, fault->text);
     if (note != NULL)
@@ -406,6 +408,7 @@ enum status model_read(struct iac_model *m, struct model_note *note, const char 
                        size_t length, struct error *err)
 {
     json_error_t fault;
+    errno = 0; /* jansson calls memory that ran out a syntax error */
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
     return read_json(root, &fault, m, note, err);
 }
@@ -423,8 +426,11 @@ enum status model_load(struct iac_model *m, struct model_note *note, const char 
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return fail(err, ST_INPUT, "%s: %s", path, strerror(errno));
+    errno = 0;
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &fault);
+    int problem = errno;
     fclose(file);
+    errno = problem;
     enum status status = read_json(root, &fault, m, note, err);
     if (status != ST_OK)
         fail_in(err, "%s", path);

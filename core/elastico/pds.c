@@ -288,6 +288,49 @@ static bool run_pass(struct pass *a, bool fresh)
     return !a->memory_out && !a->p->failed;
 }
 
+/* Place in the menus of a job as it runs; kind -1 where there is none. */
+static void adopt(struct pds *s, const struct view *v, const struct plan *p, int32_t job)
+{
+    struct seats at = p->at[v->jobs->task_begin[job]];
+    int32_t node = seat_node(p->cluster, p->cluster->seats[at.first].where);
+    int32_t kind = s->menus.kind_of_node[node], option = 0, width = 0;
+    const struct menu *m = menu_of(&s->menus, s->n_jobs, kind, job);
+    s->kind[job] = -1;
+    if (m == NULL)
+        return;
+    while (option < m->n_options && s->menus.option[m->option + option].config != p->config[job])
+        option++;
+    while (width < m->n_widths && s->menus.width[m->width + width].n != at.n)
+        width++;
+    if (option == m->n_options || width == m->n_widths)
+        return;
+    s->kind[job] = kind;
+    s->option[job] = option;
+    s->width[job] = width;
+}
+
+/* Goes on where another process stopped. */
+static void resume(struct pds *s, const struct view *v, const struct plan *p)
+{
+    const struct memory *m = v->memory;
+    size_t n = (size_t)s->n_jobs;
+    memcpy(s->tau, m->tolerance, n * sizeof *s->tau);
+    memcpy(s->alone, m->apart, n * sizeof *s->alone);
+    s->priced = m->n_prices > 0;
+    for (int32_t r = 0; r < m->n_prices && r < CHOICE_RES_MAX; r++)
+        s->price[r] = m->price[r];
+    for (int32_t j = v->running_first; s->has_menus && j >= 0; j = v->stay[j].next)
+        adopt(s, v, p, j);
+}
+
+void pds_recall(const struct pds *s, struct memory *out)
+{
+    out->n_prices = s->priced ? CHOICE_RES_MAX : 0;
+    memcpy(out->price, s->price, sizeof s->price);
+    memcpy(out->tolerance, s->tau, (size_t)s->n_jobs * sizeof *s->tau);
+    memcpy(out->apart, s->alone, (size_t)s->n_jobs * sizeof *s->alone);
+}
+
 /* The first boundary from now on. */
 static int64_t boundary_us(const struct pds *s, int64_t now_us)
 {
@@ -301,6 +344,8 @@ enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, stru
     s->ran = false;
     for (int32_t i = 0; i < v->n_arrived; i++)
         enqueue(s, v, v->arrived[i]);
+    if (v->memory != NULL)
+        resume(s, v, p);
     s->changed = s->changed || v->n_arrived > 0 || v->n_finished > 0;
     int64_t at_us = boundary_us(s, v->now_us), epoch_us = us_of_s(s->config->epoch_s);
     if (at_us > v->now_us) {

@@ -6,6 +6,9 @@
  * on fewer of them, or beside somebody who may change his configuration for it), and when nobody
  * waits pairs part and jobs grow back. A running job stays on its cards unless moving pays.
  *
+ * Running jobs that somebody else started (view.memory) are taken over in the configuration and
+ * width they have; one that has a configuration or width that its menu lacks stays as it is.
+ *
  * A pass is a function of the view and of what was stored at the last event: what work was left,
  * and the prices. So a boundary at which nothing has happened since the last pass, which changed
  * nothing, can be left out. No clock, no files; what it allocates it gives back in pds_free. */
@@ -25,5 +28,7 @@ void pds_free(struct pds *s);
  * shape of waiting job that is tried, O(kinds of host + nodes); O(waiting). */
 enum status pds_decide(struct pds *s, const struct view *v, struct plan *p,
                        struct error *err) MUST_USE;
+/* policy.recall: the prices, what was agreed, and who suffered. */
+void pds_recall(const struct pds *s, struct memory *out);
 
 #endif

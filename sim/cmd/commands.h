@@ -9,6 +9,7 @@ int cmd_calib(int argc, char **argv);
 int cmd_capacity(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_decide(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);

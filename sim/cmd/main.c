@@ -20,6 +20,7 @@ static const struct command {
     {"capacity", cmd_capacity, "the smallest cluster that meets a target"},
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
     {"compare", cmd_compare, "several policies on one trace; a table normalised to the first"},
+    {"decide", cmd_decide, "a live cluster's state on stdin: what the policy would do now"},
     {"describe", cmd_describe, "policies, formats, GPUs, and every setting with its default"},
     {"diff", cmd_diff, "two runs, or groups of runs, side by side with 95 % intervals"},
     {"export", cmd_export, "a stored run as CSV, JSON or Chrome trace"},

@@ -247,10 +247,32 @@ static enum status parse_queues(json_t *queues, struct cluster_desc *d, struct e
 /* {"share": "card" | "node-sum", "nodes": [{"count", "gpus", "gpu_type", "cpu_cores", "mem_gib",
  * "gpu_mem_gib", "name", "pool"}, …], "queues": [{"name", "weight"}, …]}. What is left out is not
  * limited; a queue's weight is 1. */
-static enum status parse_json(const char *path, struct cluster_desc *d, struct error *err)
+enum status cluster_parse_object(struct json_t *root, struct cluster_desc *d, struct error *err)
 {
     static const char *const keys[] = {"nodes", "queues", "share"};
-    enum status status = ST_OK;
+    const char *share = NULL;
+    json_t *nodes = json_object_get(root, "nodes");
+    *d = (struct cluster_desc){.share = SHARE_CARD};
+    if (!json_is_object(root) || !json_is_array(nodes) || json_array_size(nodes) == 0)
+        return fail(err, ST_USAGE, "want an object with \"nodes\": [{\"count\": 8, \"gpus\": 8}]");
+    TRY(known_keys(root, keys, sizeof keys / sizeof *keys, err));
+    TRY(json_text(d, root, "share", "card", &share, err));
+    d->share = strcmp(share, "node-sum") == 0 ? SHARE_NODE_SUM : SHARE_CARD;
+    if (d->share == SHARE_CARD && strcmp(share, "card") != 0)
+        return fail(err, ST_USAGE, "share is '%s', want card or node-sum", share);
+    TRY(room_for(d, (int32_t)json_array_size(nodes), err));
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        enum status status = parse_node(json_array_get(nodes, i), d, err);
+        if (status != ST_OK) {
+            fail_in(err, "nodes[%zu]", i);
+            return status;
+        }
+    }
+    return parse_queues(json_object_get(root, "queues"), d, err);
+}
+
+static enum status parse_json(const char *path, struct cluster_desc *d, struct error *err)
+{
     json_error_t where;
     errno = 0; /* jansson calls memory that ran out a syntax error */
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
@@ -258,30 +280,7 @@ static enum status parse_json(const char *path, struct cluster_desc *d, struct e
         return fail_memory(err);
     if (root == NULL)
         return fail(err, ST_USAGE, "line %d column %d: %s", where.line, where.column, where.text);
-    const char *share = NULL;
-    json_t *nodes = json_object_get(root, "nodes");
-    if (!json_is_object(root) || !json_is_array(nodes) || json_array_size(nodes) == 0) {
-        status =
-            fail(err, ST_USAGE, "want an object with \"nodes\": [{\"count\": 8, \"gpus\": 8}]");
-        goto out;
-    }
-    TRY_OUT(known_keys(root, keys, sizeof keys / sizeof *keys, err));
-    TRY_OUT(json_text(d, root, "share", "card", &share, err));
-    d->share = strcmp(share, "node-sum") == 0 ? SHARE_NODE_SUM : SHARE_CARD;
-    if (d->share == SHARE_CARD && strcmp(share, "card") != 0) {
-        status = fail(err, ST_USAGE, "share is '%s', want card or node-sum", share);
-        goto out;
-    }
-    TRY_OUT(room_for(d, (int32_t)json_array_size(nodes), err));
-    for (size_t i = 0; i < json_array_size(nodes); i++) {
-        status = parse_node(json_array_get(nodes, i), d, err);
-        if (status != ST_OK) {
-            fail_in(err, "nodes[%zu]", i);
-            goto out;
-        }
-    }
-    status = parse_queues(json_object_get(root, "queues"), d, err);
-out:
+    enum status status = cluster_parse_object(root, d, err);
     json_decref(root);
     return status;
 }

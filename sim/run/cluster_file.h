@@ -29,6 +29,10 @@ struct cluster_desc {
 
 /* ST_USAGE says what was expected; ST_INPUT names the file. The caller frees in any case. */
 enum status cluster_parse(const char *text, struct cluster_desc *out, struct error *err) MUST_USE;
+/* The same of a JSON object, as a .json file has it (jansson). */
+struct json_t;
+enum status cluster_parse_object(struct json_t *object, struct cluster_desc *out,
+                                 struct error *err) MUST_USE;
 /* The cluster of that description, its queues included. */
 enum status cluster_build(const struct cluster_desc *d, struct cluster *out,
                           struct error *err) MUST_USE;

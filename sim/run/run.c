@@ -1,16 +1,11 @@
 #include "sim/run/run.h"
 
-#include "core/base/rng.h"
 #include "policies/registry.h"
 #include "sim/run/cluster_file.h"
-#include "sim/run/exec_policy.h"
-#include "sim/run/models.h"
-#include "sim/run/pairs_file.h"
+#include "sim/run/parts.h"
 #include "traces/account.h"
 #include "traces/synth.h"
-#include "traces/table_file.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +13,6 @@
 #include <time.h>
 
 enum { EMBEDDED_GPUS = 64 };
-
-/* What lives only while the run does. */
-struct run_parts {
-    struct table tables[POLICY_TABLES_MAX]; /* the CSV files the policy asks for */
-    struct pairs pairs;
-    struct models models;
-    struct talker child; /* the policy exec:PROGRAM */
-    struct exec_config exec;
-    struct param_group groups[GROUPS_MAX];
-    gsl_rng *rng, *policy_rng;
-    struct window window;
-    struct arena arena;
-};
 
 static enum status embedded_trace(const struct run_request *q, struct trace *out, struct error *err)
 {
@@ -140,64 +122,6 @@ static enum status parse_window(const char *text, struct window *out, struct err
     return ST_OK;
 }
 
-/* (names of the job table) the id of each name in another set, -1 where it is not there. */
-static enum status map_names(const struct job_table *t, const struct names *to, struct arena *arena,
-                             const int32_t **out, struct error *err)
-{
-    int32_t *map = arena_alloc(arena, (size_t)t->names.n, sizeof *map);
-    if (map == NULL)
-        return fail_memory(err);
-    for (int32_t i = 0; i < t->names.n; i++)
-        map[i] = names_find(to, names_text(&t->names, i), names_length(&t->names, i));
-    *out = map;
-    return ST_OK;
-}
-
-/* Requests that list types ("V100M16|V100M32"): those of the cluster. NULL where none does. */
-static enum status list_types(const struct job_table *t, const struct cluster *c,
-                              struct arena *arena, const uint64_t **out, struct error *err)
-{
-    uint64_t *set = arena_alloc(arena, (size_t)t->names.n, sizeof *set);
-    bool any = false;
-    if (set == NULL)
-        return fail_memory(err);
-    for (int32_t i = 0; i < t->names.n; i++) {
-        const char *text = names_text(&t->names, i);
-        size_t length = names_length(&t->names, i);
-        bool list = memchr(text, '|', length) != NULL;
-        set[i] = list ? cluster_types_of(c, text, length) : 0;
-        any = any || list;
-    }
-    *out = any ? set : NULL;
-    return ST_OK;
-}
-
-static enum status rules_of(const struct run_request *q, const struct policy *policy,
-                            const struct job_table *t, const struct cluster *c,
-                            struct run_parts *parts, struct place_rules *out, struct error *err)
-{
-    *out = (struct place_rules){
-        .mode = (enum place_mode)q->run.place, .pool = -1, .share_max = (int32_t)q->share.max_jobs};
-    enum type_match match = (enum type_match)q->run.gpu_type_match;
-    out->type_strict =
-        match == MATCH_STRICT || (match == MATCH_AUTO && c->gpu_types.n > 1 && !policy->node_sum);
-    TRY(map_names(t, &c->gpu_types, &parts->arena, &out->type_id, err));
-    TRY(list_types(t, c, &parts->arena, &out->type_set, err));
-    parts->rng = rng_stream((uint64_t)q->run.seed, "place");
-    parts->policy_rng = rng_stream((uint64_t)q->run.seed, "policy");
-    if (parts->rng == NULL || parts->policy_rng == NULL)
-        return fail_memory(err);
-    out->rng = parts->rng;
-    if (q->run.pairs != NULL) {
-        out->pairs = &parts->pairs;
-        TRY(map_names(t, &parts->pairs.workloads, &parts->arena, &out->pair_id, err));
-    }
-    if ((enum truth)q->run.truth == TRUTH_TABLE && q->run.pairs == NULL)
-        return fail(err, ST_USAGE,
-                    "truth table needs --pairs FILE (model_a,model_b,speed_a,speed_b)");
-    return ST_OK;
-}
-
 /* Types that jobs ask for: one the cluster lacks is named once, with how many tasks ask for it. */
 static enum status note_types(struct trace *trace, const struct cluster *c, struct error *err)
 {
@@ -228,36 +152,6 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static const void *config_of(const struct run_request *q, const struct policy *policy)
-{
-    for (int i = 0; policies[i] != NULL; i++)
-        if (policies[i] == policy)
-            return q->policy_config[i];
-    return policy == q->outside ? q->outside_config : NULL;
-}
-
-static enum status open_models(const struct run_request *q, struct run_parts *parts,
-                               struct run_result *out, struct error *err)
-{
-    struct model_choice choice = {.catalog = q->run.catalog,
-                                  .submitted = (enum submitted)q->run.submitted,
-                                  .truth = (enum truth)q->run.truth,
-                                  .set = (enum contention_set)q->contention.set,
-                                  .m = q->contention.m,
-                                  .scale_exp = q->elastic.scale_exp,
-                                  .believes = out->policy->believes,
-                                  .belief = (enum belief_name)q->run.belief,
-                                  .model = q->run.model,
-                                  .error_frac = q->belief.error_frac,
-                                  .error_seed = (uint64_t)q->belief.seed};
-    if (q->run.pairs != NULL) {
-        TRY(pairs_read(q->run.pairs, &parts->pairs, err));
-        choice.pairs = &parts->pairs;
-    }
-    TRY(models_open(&parts->models, &choice, &out->trace.jobs, &out->cluster, err));
-    return models_note(&parts->models, &out->trace, err);
-}
-
 static enum status prepare(const struct run_request *q, const struct run_watch *watch,
                            struct run_parts *parts, struct run_result *out, struct error *err)
 {
@@ -270,7 +164,7 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
     if (status == ST_OK)
         status = note_types(&out->trace, &out->cluster, err);
     if (status == ST_OK)
-        status = open_models(q, parts, out, err);
+        status = parts_models(parts, q, out->policy, &out->trace, &out->cluster, err);
     if (watch->read != NULL && status != ST_INTERRUPTED)
         watch->read(watch->context, &out->trace.report);
     TRY(status);
@@ -280,28 +174,10 @@ static enum status prepare(const struct run_request *q, const struct run_watch *
                     out->policy->name);
     if (out->policy->prepare != NULL) {
         struct preparation p = {&out->trace.jobs, &out->cluster, (uint64_t)q->run.seed};
-        TRY(out->policy->prepare(config_of(q, out->policy), &p, err));
+        TRY(out->policy->prepare(parts_config(q, out->policy), &p, err));
         TRY(models_bind(&parts->models, &out->trace.jobs, &out->cluster, err));
     }
     return rescale(q, &out->trace.jobs, &out->cluster, err);
-}
-
-/* Reads the files that settings of the policy name; an empty setting is an empty table. */
-static enum status read_tables(const struct run_request *q, const struct policy *policy,
-                               struct run_parts *parts, struct error *err)
-{
-    for (int i = 0; policy->tables != NULL && policy->tables[i] != NULL; i++) {
-        assert(i < POLICY_TABLES_MAX);
-        for (const struct param *p = policy->params; p->name != NULL; p++) {
-            char text[64];
-            if (strcmp(p->name, policy->tables[i]) != 0)
-                continue;
-            const char *path = param_text(p, config_of(q, policy), text);
-            if (path[0] != '\0')
-                TRY(table_read(path, &parts->tables[i], err));
-        }
-    }
-    return ST_OK;
 }
 
 /* Of a policy that tells of its passes: how many, the mean gap of its prices to their bound where
@@ -334,7 +210,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
 {
     struct job_table *t = &out->trace.jobs;
     struct engine_setup setup = {.policy = out->policy,
-                                 .policy_config = config_of(q, out->policy),
+                                 .policy_config = parts_config(q, out->policy),
                                  .tables = parts->tables,
                                  .jobs = t,
                                  .cluster = &out->cluster,
@@ -347,7 +223,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                  .stop = watch->stop,
                                  .progress = watch->progress,
                                  .progress_context = watch->context};
-    TRY(rules_of(q, out->policy, t, &out->cluster, parts, &setup.rules, err));
+    TRY(parts_rules(parts, q, out->policy, t, &out->cluster, &setup.rules, err));
     setup.rng = parts->policy_rng;
     if (exec_is(q->run.policy)) {
         parts->exec = (struct exec_config){.name = q->run.policy,
@@ -357,7 +233,7 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
                                            .child = &parts->child};
         setup.policy_config = &parts->exec;
     }
-    TRY(read_tables(q, out->policy, parts, err));
+    TRY(parts_tables(parts, q, out->policy, err));
     TRY(engine_run(&setup, &out->log, err));
     TRY(metrics_of(t, &out->cluster, &out->log, parts->window, out->metric, err));
     if (out->policy->metrics != NULL)
@@ -383,16 +259,7 @@ enum status run_execute(const struct run_request *q, const struct run_watch *wat
     out->wall_s = seconds(CLOCK_MONOTONIC) - wall_s;
     out->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     out->peak_rss_mib = (double)usage.ru_maxrss / 1024;
-    for (int i = 0; i < POLICY_TABLES_MAX; i++)
-        table_free(&parts.tables[i]);
-    pairs_free(&parts.pairs);
-    talker_stop(&parts.child);
-    models_close(&parts.models);
-    if (parts.rng != NULL)
-        gsl_rng_free(parts.rng);
-    if (parts.policy_rng != NULL)
-        gsl_rng_free(parts.policy_rng);
-    arena_free(&parts.arena);
+    parts_close(&parts);
     return status;
 }
 

@@ -47,7 +47,13 @@ PHYSICS = json.dumps({
     "alpha": {r: {"value": .5} for r in ("sm", "tensor", "dram", "host")}, "kappa": {"value": 0},
     "m": {"value": 1}, "log_w_of_step": {"at_1_s": {"value": 1}, "slope": {"value": .4}},
     "jobs": [{"job": "PPO", "log_w": {"value": .1}, "workloads": "", "phase": "all"}]}, indent=1)
-FILES = {"t.csv": TRACE, "pai.csv": PAI, "queues.csv": QUEUES, "work.csv": WORK, "log": PHILLY,
+STATE = json.dumps({"cluster": "1x2:a100-40g", "prices": [.1], "running": [
+    {"name": "a", "gpus": 1, "left_s": 900, "workload": "BERT", "config": "bs=64 amp=1",
+     "at": [{"name": "0", "cards": [0]}]},
+    {"name": "b", "gpus": 1, "left_s": 9, "tolerance": 2, "at": [{"node": 0, "cards": [1]}]}],
+    "waiting": [{"name": f"w{i}", "gpus": 1, "left_s": 500, "workload": w, "user": "u"}
+                for i, w in enumerate(("PPO", "LSTM", "mine"))]}, indent=1)
+FILES = {"state.json": STATE, "t.csv": TRACE, "pai.csv": PAI, "queues.csv": QUEUES, "work.csv": WORK, "log": PHILLY,
          "solo.csv": SOLO, "pairs.csv": PAIRS, "record.csv": RECORD, "physics.json": PHYSICS, "study.json": STUDY,
          "conf.json": '{"seed": 3, "share": {"max_jobs": 1}}'}
 
@@ -60,9 +66,11 @@ class Lab:
 
     def run(self, args, folder=None, **env):
         env = {name: str(value) for name, value in env.items()}
-        return subprocess.run([self.program, *args], cwd=folder or self.folder, check=False,
-                              capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "LD_PRELOAD": self.preload, **env})
+        folder = pathlib.Path(folder or self.folder)
+        with open(folder / "state.json" if args[0] == "decide" else os.devnull, "rb") as stdin:
+            return subprocess.run([self.program, *args], cwd=folder, check=False,
+                                  capture_output=True, timeout=120, stdin=stdin,
+                                  env={**os.environ, "LD_PRELOAD": self.preload, **env})
 
     def faults(self, args, whole, n, all_later):
         """What is wrong with the command when its n-th allocation fails; [] if nothing."""
@@ -143,6 +151,7 @@ COMMANDS = {
     "diff": ["diff", "base", "base", "--db", "base.db"],
     "capacity": ["capacity", "--trace", "t.csv", "--cluster", "1x2:v100-16g", "--target",
                  "jct_mean_s=30", "--quiet"],
+    "decide": ["decide", "--quiet"],
     "why": ["why", "base", "j11", "--db", "base.db"],
 }
 

@@ -1,5 +1,5 @@
 /* The settings of a run: their tables, and the groups they make. */
-#include "sim/run/run.h"
+#include "sim/run/request.h"
 
 #include "core/elastico/catalog_file.h"
 #include "policies/registry.h"
@@ -48,8 +48,7 @@ const struct param run_params[] = {
                "measured speeds of pairs: model_a,model_b,speed_a,speed_b, for --truth table"),
     PARAM_CHOICE(struct run_settings, place, place_mode_names, PLACE_FIRST_FIT,
                  "which nodes are tried first"),
-    PARAM_TEXT(struct run_settings, policy, "elastico",
-               "who decides (colosim describe policies)"),
+    PARAM_TEXT(struct run_settings, policy, "elastico", "who decides (colosim describe policies)"),
     PARAM_REAL(struct run_settings, policy_timeout_s, "s", 60, 1e-3, 1e6,
                "policy exec:PROGRAM: how long one answer may take"),
     PARAM_REAL(struct run_settings, rate_scale, "1", 1, 1e-6, 1e6,
