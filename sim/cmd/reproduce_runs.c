@@ -200,7 +200,7 @@ out:
 /* The outcomes that are not there yet. */
 struct pending {
     struct reproduction *r;
-    struct outcome **outcome;
+    size_t *at; /* (n) rows of r->outcome */
     int n;
 };
 
@@ -209,8 +209,9 @@ static enum status work(void *context, int worker, int i, void **product, struct
     const struct pending *p = context;
     (void)worker;
     *product = NULL;
-    TRY(reproduction_make(p->r, &p->outcome[i]->trial, p->outcome[i]->value, err));
-    p->outcome[i]->done = true;
+    struct outcome *o = &p->r->outcome[p->at[i]];
+    TRY(reproduction_make(p->r, &o->trial, o->value, err));
+    o->done = true;
     return ST_OK;
 }
 
@@ -226,15 +227,15 @@ static enum status deliver(void *context, int i, void *product, struct error *er
 
 enum status reproduction_run(struct reproduction *r, struct error *err)
 {
-    struct pending p = {r, calloc(r->n_outcomes + 1, sizeof *p.outcome), 0};
-    if (p.outcome == NULL)
+    struct pending p = {r, calloc(r->n_outcomes + 1, sizeof *p.at), 0};
+    if (p.at == NULL)
         return fail_memory(err);
     for (size_t i = 0; i < r->n_outcomes; i++)
         if (!r->outcome[i].done)
-            p.outcome[p.n++] = &r->outcome[i];
+            p.at[p.n++] = i;
     struct crew_job job = {&p, work, deliver};
     enum status status = crew_run(&job, p.n, r->n_threads, err);
     watch_end(&r->watcher);
-    free(p.outcome);
+    free(p.at);
     return status;
 }
