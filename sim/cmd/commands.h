@@ -16,6 +16,7 @@ int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);

@@ -27,6 +27,7 @@ static const struct command {
     {"ls", cmd_ls, "the runs in a results database"},
     {"plot", cmd_plot, "figures by gnuplot: SVG, PNG or PDF"},
     {"report", cmd_report, "one HTML page: tables, figures, settings, jobs, Gantt"},
+    {"reproduce", cmd_reproduce, "the ElastiCo paper's tables beside ours"},
     {"run", cmd_run, "one trace, one cluster, one policy, one seed"},
     {"show", cmd_show, "one stored run"},
     {"sweep", cmd_sweep, "every combination of some settings, with seeds; resumes"},
