@@ -93,7 +93,8 @@ Test(rows, every_setting_is_there_with_its_default)
     expect(&t,
            "SELECT key, value, initial FROM setting"
            " WHERE key IN ('seed', 'cluster', 'share.max_jobs', 'strict', 'truth') ORDER BY key",
-           "cluster|2x2:A100|\nseed|7|1\nshare.max_jobs|3|1\nstrict|true|false\ntruth|contention|contention");
+           "cluster|2x2:A100|\nseed|7|1\nshare.max_jobs|3|1\nstrict|true|false\ntruth|contention|"
+           "contention");
     expect(&t, "SELECT unit FROM setting WHERE key = 'preempt.restart_s'", "s");
     made_run_free(&m);
     temp_remove(&t);

@@ -145,8 +145,8 @@ struct policy {
     void (*fini)(void *state);
     /* What the last decide was; NULL where it was no pass. May be NULL. */
     const struct epoch *(*epoch)(const void *state);
-    /* Names of the metrics made of these: how many passes, their mean gap, the part of looks at jobs
-     * that share which found a violation. */
+    /* Names of the metrics made of these: how many passes, their mean gap, the part of looks at
+     * jobs that share which found a violation. */
     const char *epoch_metrics[3];
     /* Writes what a next process is to be told as view->memory; n_prices and the columns are there
      * and empty. May be NULL. */

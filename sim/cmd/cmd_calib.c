@@ -13,7 +13,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
-    {"bench", calib_bench, "our probes of a card's resources, measured alone and in pairs under MPS"},
+    {"bench", calib_bench,
+     "our probes of a card's resources, measured alone and in pairs under MPS"},
     {"fit", calib_fit,
      "measured pairs, probes and profiles into the physics of sharing, with errors"},
     {"pairs", calib_pairs, "any commands that print a rate, measured alone and in pairs under MPS"},

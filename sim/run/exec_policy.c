@@ -85,7 +85,8 @@ static enum status exec_init(void *state, const void *config, const struct view 
     if (e->waits == NULL || e->started == NULL || e->free == NULL)
         return fail_memory(err);
     memset(e->free, 0xff, (size_t)v->cluster->n_nodes * sizeof *e->free);
-    TRY(talker_start(e->config->child, e->config->name + strlen(prefix), e->config->timeout_s, err));
+    TRY(talker_start(e->config->child, e->config->name + strlen(prefix), e->config->timeout_s,
+                     err));
     return say(e,
                json_pack("{s:s, s:i, s:s, s:o, s:o}", "type", "hello", "version", EXEC_PROTOCOL,
                          "program", COLOSIM_VERSION, "nodes", nodes_json(v->cluster), "settings",

@@ -21,7 +21,7 @@ struct talker {
 };
 
 enum status talker_start(struct talker *c, const char *command, double timeout_s,
-                        struct error *err) MUST_USE;
+                         struct error *err) MUST_USE;
 /* Both fail where the program ended (the text says how; ST_HELPER where it could not be found) or
  * takes longer than timeout_s. bytes hold the line's end. */
 enum status talker_say(struct talker *c, const char *bytes, size_t n, struct error *err) MUST_USE;
