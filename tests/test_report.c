@@ -183,7 +183,8 @@ Test(report, compare_gives_intervals_over_seeds_and_pairs_them_for_ratios)
     expect_in(text, "\nlas        1         200  x1.000 ");
     expect_in(strstr(text, "\nlas"),
               "x1.000           -       -           -       -           -       -"
-              "         0.5  x1.000           -       -\n(from, to: 95 %");
+              "         0.5  x1.000           -       -           -       -           -       -\n"
+              "(from, to: 95 %");
     free(p.text);
 }
 

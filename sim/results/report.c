@@ -205,6 +205,7 @@ static const struct compared {
     {"mean JCT s", METRIC_jct_mean_s},      {"p99 JCT s", METRIC_jct_p99_s},
     {"mean wait s", METRIC_wait_mean_s},    {"makespan s", METRIC_makespan_s},
     {"utilisation", METRIC_gpu_alloc_mean}, {"throughput", METRIC_throughput_gpus},
+    {"SM active", METRIC_sm_util_mean},     {"attainment", METRIC_attain_frac},
 };
 enum { N_COMPARED = sizeof compared / sizeof *compared };
 
