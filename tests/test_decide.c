@@ -225,7 +225,7 @@ Test(decide, every_pass_of_a_run_is_decided_the_same_from_its_state)
     make_jobs(&l, rng, 250);
     lab_nodes(&l, "4x40960MiB:a100-40g+4x40960MiB:a100-40g");
     lab_run_policy(&l, &spy_policy);
-    cr_log_warn("%d passes: %d starts, %d changes of configuration, %d of place or width, %d times "
+    cr_log_info("%d passes: %d starts, %d changes of configuration, %d of place or width, %d times "
                 "a shared card",
                 spy.n_passes, spy.n_starts, spy.n_configs, spy.n_resizes, spy.n_shared);
     cr_assert(spy.n_passes > 200 && spy.n_starts == 250);
