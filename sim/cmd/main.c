@@ -1,5 +1,6 @@
 /* main - finds the command; everything else is in cmd_NAME.c. */
 #include "sim/cmd/commands.h"
+#include "sim/cmd/verbs.h"
 
 #include "core/elastico/dense.h"
 #include "sim/run/ranks.h"
@@ -7,15 +8,10 @@
 #include <argp.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *summary;
-} commands[] = {
+static const struct verb commands[] = {
     {"calib", cmd_calib, "measurements into models: bench, pairs, train, score, ..."},
     {"capacity", cmd_capacity, "the smallest cluster that meets a target"},
     {"check", cmd_check, "a run against a baseline: exit 1 where a metric got worse"},
@@ -34,18 +30,14 @@ static const struct command {
     {"trace", cmd_trace, "info, show, convert, synth, sample, characterize"},
     {"why", cmd_why, "what a job of a stored run waited for, in words"},
 };
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static void print_help(FILE *to)
-{
-    fprintf(to, "Usage: colosim COMMAND [OPTION...]\n"
-                "Replays traces of GPU clusters against scheduling policies.\n\n");
-    for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(to, "\ncolosim COMMAND --help says more; colosim --version which this is.\n"
-                "Start with:  colosim run\n"
-                "             colosim compare --policy fifo,sjf,easy-backfill --load 1.2\n");
-}
+static const struct verbs verbs = {
+    .program = "colosim",
+    .about = "Replays traces of GPU clusters against scheduling policies.",
+    .end = "; colosim --version which this is.\nStart with:  colosim run\n"
+           "             colosim compare --policy volcano,lucid,elastico --load 2\n",
+    .verb = commands,
+    .n = sizeof commands / sizeof *commands,
+};
 
 int main(int argc, char **argv)
 {
@@ -54,22 +46,9 @@ int main(int argc, char **argv)
     dense_one_thread();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full disk are write errors, not signals */
     signal(SIGXFSZ, SIG_IGN);
-    const char *name = argc > 1 ? argv[1] : "--help";
-    if (strcmp(name, "--version") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("colosim %s\nMPI: %s\n", COLOSIM_VERSION, ranks_built() ? "yes" : "no");
         return 0;
     }
-    for (int i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) != 0)
-            continue;
-        char full[32];
-        snprintf(full, sizeof full, "colosim %s", name);
-        argv[1] = full; /* what argp calls the program in its texts */
-        return commands[i].run(argc - 1, argv + 1);
-    }
-    bool asked = strcmp(name, "--help") == 0 || strcmp(name, "help") == 0;
-    if (!asked)
-        fprintf(stderr, "colosim: there is no command '%s'\n", name);
-    print_help(asked && argc > 1 ? stdout : stderr);
-    return asked && argc > 1 ? 0 : 2;
+    return verbs_run(&verbs, argc, argv);
 }
