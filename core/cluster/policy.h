@@ -97,8 +97,7 @@ struct epoch {
     int32_t
         n_violations; /* jobs seen to be slowed by more than was agreed when they came to share */
     int32_t n_prices;
-    bool feasible;
-    double score, bound, gap_frac;
+    double score, bound, gap_frac;  /* gap_frac INFINITY: nothing that fits was found */
     double price[EPOCH_PRICES_MAX]; /* of all of a resource, in scores: GPU memory, places on cards,
                                        SM time, and CPU and host memory where they are limited */
     double esp_s, iac_s, pds_s;     /* prices, pairs, the rest */

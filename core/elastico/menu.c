@@ -131,11 +131,8 @@ static bool add_widths(struct builder *b, const struct menu_key *key, int32_t jo
 static bool add_menu(struct builder *b, const struct menu_key *key, int32_t job)
 {
     struct menus *m = b->m;
-    struct menu menu = {.kind = key->kind,
-                        .option = m->n_options,
-                        .width = m->n_widths,
-                        .submitted = -1,
-                        .least = key->least};
+    struct menu menu = {
+        .kind = key->kind, .option = m->n_options, .width = m->n_widths, .least = key->least};
     if (!add_options(b, key, job) || !add_widths(b, key, job) ||
         !ARRAY_GROW(m->menu, m->menu_capacity, m->n + 1) ||
         !ARRAY_GROW(b->key, b->key_capacity, m->n + 1))
@@ -143,9 +140,6 @@ static bool add_menu(struct builder *b, const struct menu_key *key, int32_t job)
     menu.n_options = m->n_options - menu.option;
     menu.n_widths = m->n_widths - menu.width;
     qsort(m->option + menu.option, (size_t)menu.n_options, sizeof *m->option, fastest_first);
-    for (int32_t i = 0; i < menu.n_options; i++)
-        if (m->option[menu.option + i].config == key->submitted)
-            menu.submitted = i;
     for (int32_t i = 0; i < menu.n_widths && menu.n_options > 0; i++)
         menu.speed_max =
             fmax(menu.speed_max, m->option[menu.option].speed * m->width[menu.width + i].factor);

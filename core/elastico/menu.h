@@ -25,7 +25,6 @@ struct menu {
     int32_t kind;
     int32_t option, n_options; /* in menus.option, fastest first */
     int32_t width, n_widths;   /* in menus.width, narrowest first */
-    int32_t submitted;         /* option; -1: does not fit the card */
     double least;              /* L as a part of the submitted rate */
     double speed_max;          /* of any option at any width */
 };

@@ -19,7 +19,6 @@ struct guest walk_guest(const struct walk *w, int32_t job, int32_t menu, int32_t
     int64_t place = w->ahead_milli / 1000 + n;
     double factor = pass_width(a, menu, width)->factor;
     return (struct guest){.menu = menu,
-                          .n_cards = n,
                           .factor = factor,
                           .left_s = a->s->left_s[job],
                           .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
@@ -360,7 +359,10 @@ static bool make_room(struct pass *a)
             continue;
         plan_pause(a->p, r->job, us_of_s(cost_s));
         r->touched = true;
-        pass_took(a, r->job, a->s->kind[r->job], r->option, r->want_width);
+        r->width = r->want_width;
+        r->n_cards = want;
+        r->alone = then;
+        pass_took(a, r->job, a->s->kind[r->job], r->option, r->width);
         any = true;
     }
     return any;
@@ -371,9 +373,10 @@ void pass_admit(struct pass *a)
     struct walk w = {.a = a};
     int32_t n_before = -1;
     while (a->s->n_waiting > 0 && a->n > n_before && !a->memory_out) {
-        n_before = a->n; /* who starts alone is a host in the next walk */
+        bool again = n_before >= 0; /* the queue is another than when the pass began */
+        n_before = a->n;            /* who starts alone is a host in the next walk */
         w.n_hosts = w.n_groups = 0;
-        if (!find_hosts(&w) || !pass_find_free(a) || !pass_look_at_queue(a)) {
+        if (!find_hosts(&w) || !pass_find_free(a) || (again && !pass_look_at_queue(a))) {
             a->memory_out = true;
             return;
         }

@@ -265,7 +265,6 @@ static void note_result(struct pass *a, const struct esp_result *result)
     e->score = result->score;
     e->bound = result->bound;
     e->gap_frac = result->gap_frac;
-    e->feasible = result->feasible;
     e->n_prices = a->n_res;
     memcpy(e->price, a->s->price, sizeof e->price);
 }

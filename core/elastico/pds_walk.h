@@ -24,7 +24,7 @@ struct walk {
 
 /* A job that asks to share. */
 struct guest {
-    int32_t menu, n_cards;
+    int32_t menu;
     double factor, left_s, worth;
     double wait_s; /* until it could have cards of its own */
     double alone;  /* speed on these, as a part of its highest */
