@@ -138,3 +138,84 @@ Test(formats, a_gzip_file_cut_short_is_refused_by_name)
     }
     free(bytes);
 }
+
+/* A native table on a clock of its own, and requests of an evening in 2024. */
+#define NATIVE_TEXT "job,submit_s,duration_s,gpu\na,100,10,1\nrequest-1,130,20,2\n"
+#define REQUESTS_TEXT                                                                              \
+    "gmt_create,predict_status,exec_time_seconds\n"                                                \
+    "2024-11-20 10:00:07,SUCCEED,5\n2024-11-20 10:00:00,SUCCEED,6\n"
+
+Test(formats, files_of_several_formats_are_one_trace_each_counted_from_its_first_submission)
+{
+    struct temp_file native = temp_text(".csv", NATIVE_TEXT);
+    struct temp_file requests = temp_text(".csv", REQUESTS_TEXT);
+    const char *const paths[] = {native.path, requests.path};
+    struct trace_options o = {.paths = paths, .n_paths = 2};
+    struct trace t;
+    struct error err = {{0}};
+    cr_assert_eq(trace_read(&o, &t, &err), ST_OK, "%s", err.text);
+    cr_assert_str_eq(t.report.format, "native+genai");
+    cr_assert(t.jobs.n_jobs == 4 && t.report.n_kept == 4 && account_adds_up(&t.report));
+    cr_assert(isnan(t.clock_hour_at_0) && t.zone == NULL);
+    cr_assert_eq(t.jobs.submit_us[job_of(&t, "a")], 0);
+    cr_assert_eq(t.jobs.submit_us[job_of(&t, "request-1")], 30000000);
+    /* a request's own name is taken */
+    int32_t first = job_of(&t, "request-1@genai"), second = job_of(&t, "request-2");
+    cr_assert(t.jobs.submit_us[first] == 7000000 && t.jobs.duration_us[first] == 5000000);
+    cr_assert(t.jobs.submit_us[second] == 0 && t.jobs.duration_us[second] == 6000000);
+    cr_assert(has_note(&t.report, "called NAME@FORMAT here: 1") &&
+              has_note(&t.report, "counted from its first"));
+    round_trip(&t);
+    trace_free(&t);
+
+    o.align = ALIGN_CLOCK;
+    cr_assert_eq(trace_read(&o, &t, &err), ST_OK, "%s", err.text);
+    cr_assert_eq(t.jobs.submit_us[job_of(&t, "a")], 100000000);
+    cr_assert_eq(t.jobs.submit_us[job_of(&t, "request-2")], INT64_C(1732096800000000),
+                 "date -u -d '2024-11-20 10:00:00' +%%s");
+    trace_free(&t);
+    temp_remove(&native);
+    temp_remove(&requests);
+}
+
+/* Of three files the two of one format are read together, however they were given. */
+Test(formats, a_job_of_two_files_of_one_format_is_one_job_with_another_format_between)
+{
+    struct temp_file one = temp_text(".csv", "job,submit_s,duration_s,gpu,task\na,9,10,1,x\n");
+    struct temp_file requests = temp_text(".csv", REQUESTS_TEXT);
+    struct temp_file two = temp_text(".csv", "job,submit_s,duration_s,gpu,task\na,5,30,1,y\n");
+    const char *const paths[] = {one.path, requests.path, two.path};
+    struct trace_options o = {.paths = paths, .n_paths = 3};
+    struct trace t;
+    struct error err = {{0}};
+    cr_assert_eq(trace_read(&o, &t, &err), ST_OK, "%s", err.text);
+    cr_assert_str_eq(t.report.format, "native+genai");
+    cr_assert(t.jobs.n_jobs == 3 && t.jobs.n_tasks == 4 && t.report.n_files == 3);
+    cr_assert_eq(t.jobs.submit_us[job_of(&t, "a")], 0);
+    trace_free(&t);
+    temp_remove(&one);
+    temp_remove(&requests);
+    temp_remove(&two);
+}
+
+Test(formats, a_file_that_looks_like_nothing_is_named_and_one_format_named_is_that_of_all)
+{
+    struct temp_file native = temp_text(".csv", NATIVE_TEXT);
+    struct temp_file requests = temp_text(".csv", REQUESTS_TEXT);
+    struct temp_file odd = temp_text(".csv", "x,y\n1,2\n");
+    const char *const paths[] = {native.path, requests.path, odd.path};
+    struct trace_options o = {.paths = paths, .n_paths = 3};
+    struct trace t;
+    struct error err = {{0}};
+    cr_assert_eq(trace_read(&o, &t, &err), ST_INPUT);
+    cr_assert(strstr(err.text, odd.path) && strstr(err.text, "cannot tell the format"), "%s",
+              err.text);
+    trace_free(&t);
+    o = (struct trace_options){.paths = paths, .n_paths = 2, .format = "native"};
+    cr_assert_eq(trace_read(&o, &t, &err), ST_INPUT);
+    cr_assert(strstr(err.text, requests.path) != NULL, "%s", err.text);
+    trace_free(&t);
+    temp_remove(&native);
+    temp_remove(&requests);
+    temp_remove(&odd);
+}

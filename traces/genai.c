@@ -129,20 +129,21 @@ static enum status add_request(struct batches *s, const struct request *r, struc
     return ST_OK;
 }
 
-static enum status add_job(struct job_table *t, const struct batch *b, const char *word,
+static enum status add_job(struct importer *im, const struct batch *b, const char *word,
                            struct error *err)
 {
     char name[32];
     struct job_row row = job_row_empty();
     row.name = name;
-    row.name_length = (size_t)snprintf(name, sizeof name, "%s-%" PRId32, word, t->n_jobs + 1);
+    row.name_length = (size_t)snprintf(name, sizeof name, "%s-%" PRId32, word,
+                                       im->trace->jobs.n_jobs - im->first_job + 1);
     row.submit_us = b->submit_us;
     row.duration_us = b->exec_us;
     row.gpu_milli = 1000;
     row.user = b->user;
     row.group = b->model;
     row.kind = KIND_INFER;
-    return jobs_add(t, &row) < 0 ? fail_memory(err) : ST_OK;
+    return importer_add(im, &row) < 0 ? fail_memory(err) : ST_OK;
 }
 
 /* A request that is served: a job by itself, or part of one. */
@@ -154,7 +155,7 @@ static enum status serve(struct table *t, struct batches *s, const struct reques
         return add_request(s, r, err);
     struct batch one = batch_of(r);
     one.exec_us = r->exec_us;
-    return add_job(&t->im->trace->jobs, &one, "request", err);
+    return add_job(t->im, &one, "request", err);
 }
 
 static enum status read_requests(struct table *t, struct batches *s, struct error *err)
@@ -208,17 +209,18 @@ static enum status genai_read(struct importer *im, struct error *err)
 {
     struct batches s = {.how = im->options->batch};
     struct trace *trace = im->trace;
+    int64_t n_before = trace->report.n_kept;
     enum status status = ST_OK;
     TRY_OUT(read_files(im, &s, err));
     for (size_t i = 0; i < s.n; i++)
-        TRY_OUT(add_job(&trace->jobs, &s.batch[i], "batch", err));
+        TRY_OUT(add_job(im, &s.batch[i], "batch", err));
     TRY_OUT(account_note(&trace->report, err,
                          "each job takes one GPU for the exec_time_seconds of its requests, which "
                          "is end to end; the published clock is shifted: times count from 1970 on "
                          "it, and its hours of day are not real"));
     if (s.how != BATCH_REQUEST)
         status = account_note(&trace->report, err, "%" PRId64 " requests became %zu jobs",
-                              trace->report.n_kept, s.n);
+                              trace->report.n_kept - n_before, s.n);
 out:
     names_free(&s.keys);
     free(s.batch);

@@ -235,6 +235,34 @@ static enum status keep_again(struct table *t, const struct seen_row *first, uin
     return account_dropped(report, "contradicts an earlier row of the same job and task", &at, err);
 }
 
+/* The name, or what to call a job whose name is one of another format's. False when memory is out.
+ */
+static bool own_name(struct importer *im, struct job_row *row)
+{
+    const struct names *taken = &im->trace->jobs.job_names;
+    int32_t known;
+    while (im->first_job > 0 && (known = names_find(taken, row->name, row->name_length)) >= 0 &&
+           known < im->first_job) {
+        size_t n = row->name_length, n_format = strlen(im->format);
+        char *longer = arena_alloc(&im->arena, n + 1 + n_format, 1);
+        if (longer == NULL)
+            return false;
+        memcpy(longer, row->name, n);
+        longer[n] = '@';
+        memcpy(longer + n + 1, im->format, n_format);
+        row->name = longer;
+        row->name_length = n + 1 + n_format;
+        im->n_renamed++;
+    }
+    return true;
+}
+
+int32_t importer_add(struct importer *im, const struct job_row *row)
+{
+    struct job_row own = *row;
+    return own_name(im, &own) ? jobs_add(&im->trace->jobs, &own) : -1;
+}
+
 /* One row becomes these tasks of one job; whole is the row before it was cut. */
 static enum status keep(struct table *t, const struct job_row *whole, const struct job_row *part,
                         int n_parts, struct error *err)
@@ -259,7 +287,10 @@ static enum status keep(struct table *t, const struct job_row *whole, const stru
 
 enum status table_keep(struct table *t, const struct job_row *row, struct error *err)
 {
-    return keep(t, row, row, 1, err);
+    struct job_row own = *row;
+    if (!own_name(t->im, &own))
+        return fail_memory(err);
+    return keep(t, &own, &own, 1, err);
 }
 
 /* The job's part on instances of so many GPUs each. */
@@ -279,14 +310,16 @@ enum status table_keep_wide(struct table *t, const struct job_row *row, int32_t 
 {
     int32_t node = t->im->options->node_gpus > 0 ? t->im->options->node_gpus : NODE_GPUS;
     struct job_row whole = *row, part[2];
+    if (!own_name(t->im, &whole))
+        return fail_memory(err);
     whole.gpu_milli = n_gpus * 1000;
     if (n_gpus <= node)
         return keep(t, &whole, &whole, 1, err);
     int64_t n_before = t->im->trace->report.n_kept;
     int n_parts = 1;
-    part[0] = part_of(row, n_gpus, n_gpus / node, node);
+    part[0] = part_of(&whole, n_gpus, n_gpus / node, node);
     if (n_gpus % node > 0) {
-        part[n_parts] = part_of(row, n_gpus, 1, n_gpus % node);
+        part[n_parts] = part_of(&whole, n_gpus, 1, n_gpus % node);
         part[n_parts].task = names_add(&t->im->trace->jobs.names, "rest", 4);
         if (part[n_parts++].task < 0)
             return fail_memory(err);

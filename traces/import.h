@@ -34,7 +34,11 @@ struct importer {
     struct inputs inputs;
     struct arena arena; /* until the end of the import */
     struct seen seen;
-    int64_t n_cut; /* jobs wider than a node */
+    int64_t n_cut;      /* jobs wider than a node */
+    const char *format; /* the name of the one that reads now; it may tell more precisely */
+    int32_t first_job;  /* its first: those before are of another format */
+    int64_t n_renamed;  /* rows whose job has the name of another format's */
+    bool unlabelled;    /* a format so far never says which workloads ran */
 };
 
 /* One file while it is read. */
@@ -102,5 +106,13 @@ struct format {
     bool (*fits)(const struct inputs *inputs);
     enum status (*read)(struct importer *im, struct error *err);
 };
+
+/* Sets the format of each input: the one named in the options; otherwise guessed for each of the
+ * paths, files that look like none being further tables of the only one there is. */
+enum status formats_pick(struct importer *im, struct error *err) MUST_USE;
+
+/* A task of a job. A job that has the name of one of another format is another job, called
+ * NAME@FORMAT. Returns the job, or -1 when memory is out. */
+int32_t importer_add(struct importer *im, const struct job_row *row);
 
 #endif

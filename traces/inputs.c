@@ -246,6 +246,7 @@ enum status inputs_find(struct inputs *in, const char *const *paths, int n_paths
     *in = (struct inputs){0};
     for (int i = 0; i < n_paths; i++) {
         struct stat what;
+        size_t n_before = in->n;
         bool is_stdin = strcmp(paths[i], "-") == 0;
         if (!is_stdin && stat(paths[i], &what) != 0)
             return fail(err, ST_INPUT, "%s: %s", paths[i], strerror(errno));
@@ -253,6 +254,8 @@ enum status inputs_find(struct inputs *in, const char *const *paths, int n_paths
             TRY(add_folder(in, paths[i], report, err));
         else
             TRY(add_file(in, paths[i], false, is_stdin || !S_ISREG(what.st_mode), report, err));
+        for (size_t k = n_before; k < in->n; k++)
+            in->input[k].path_no = i;
     }
     return ST_OK;
 }

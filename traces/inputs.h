@@ -10,6 +10,8 @@
 #include "traces/csv.h"
 #include "traces/trace.h"
 
+struct format;
+
 struct input {
     char *name;          /* for people: "a.csv", "b.tar.gz:a.csv"; owned */
     const char *base;    /* the last part of it */
@@ -18,8 +20,10 @@ struct input {
     bool found;          /* in a folder or an archive, not named by the user */
     struct field *first; /* (n_first) the first row; one block with its text, owned */
     size_t n_first;
-    struct lines lines; /* open where the file can be read only once */
-    int table;          /* which table of its format, as the format counts; 0 to begin with */
+    struct lines lines;          /* open where the file can be read only once */
+    int path_no;                 /* of the paths given */
+    const struct format *format; /* that reads it */
+    int table;                   /* which table of its format, as it counts; 0 to begin with */
 };
 
 struct inputs {

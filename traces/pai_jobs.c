@@ -84,7 +84,7 @@ static enum status note_remarks(const struct importer *im, const struct remarks 
 enum status pai_read_samples(struct importer *im, struct error *err)
 {
     struct remarks remarks = {0};
-    strcpy(im->trace->report.format, "pai-jobs");
+    im->format = "pai-jobs";
     for (size_t i = 0; i < im->inputs.n; i++)
         if (im->inputs.input[i].table == PAI_NONE || im->inputs.input[i].table == PAI_SAMPLE)
             TRY(read_sample(im, &im->inputs.input[i], &remarks, err));

@@ -14,6 +14,9 @@
 #include <signal.h>
 #include <stdio.h>
 
+/* When submissions of several formats are on clocks that have nothing to do with each other: each
+ * format's are counted from its first, or taken as they are. */
+enum trace_align { ALIGN_START, ALIGN_CLOCK };
 enum trace_duration { DURATION_AS_GIVEN, DURATION_MINUS_WAIT };
 /* Which requests of an inference trace make one offline job (genai.c). */
 enum trace_batch {
@@ -30,12 +33,13 @@ enum trace_batch {
 struct trace_options {
     const char *const *paths; /* (n_paths) files or folders, at least one */
     int n_paths;
-    const char *format;  /* NULL: guessed */
+    const char *format;  /* of all of them; NULL: guessed for each path */
     const char *columns; /* "submit_s=start_s,gpu=gpu_total": our name = the file's; NULL none */
     bool strict;
     bool successful_only; /* drop jobs whose status is not success, where the format has one */
     enum trace_duration duration;
     enum trace_batch batch;
+    enum trace_align align;
     int32_t node_gpus; /* a job of more GPUs in all is cut into instances of so many; 0 is 8 */
     bool assign;       /* give jobs what the trace does not say about them (assign.h) */
     uint64_t assign_seed;
@@ -57,7 +61,7 @@ struct import_reason {
 };
 
 struct import_report {
-    char format[32];
+    char format[64]; /* of several, in the order read: "pai+genai" */
     int n_files;
     char **file;    /* (n_files) */
     int64_t n_rows; /* data rows read (a header is none) */

@@ -14,7 +14,7 @@ enum { N_SETTING_OPTIONS = sizeof setting_options / sizeof *setting_options };
 
 // clang-format off
 static const struct argp_option options_table[] = {
-    {"trace", KEY_TRACE, "FILE", 0, "trace file or folder, plain or .gz; repeat for several; without one, the embedded 24-hour trace", 1},
+    {"trace", KEY_TRACE, "FILE", 0, "trace file or folder, plain or .gz; repeat for several, of different formats too; without one, the embedded 24-hour trace", 1},
     {"format", KEY_SETTING + 2, "NAME", 0, "native, csv, pai, …; guessed where the header allows it", 1},
     {"columns", KEY_SETTING + 1, "LIST", 0, "for csv: job=job_name,submit_s=start_s,…", 1},
     {"strict", KEY_SETTING + 9, NULL, 0, "the first bad row is an error", 1},

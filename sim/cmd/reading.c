@@ -8,7 +8,7 @@ enum { KEY_CONFIG = 256, KEY_QUIET, KEY_SET, KEY_TRACE, KEY_COLUMNS, KEY_FORMAT,
 // clang-format off
 static const struct argp_option reading_options[] = {
     {NULL, 0, NULL, 0, "Which trace, and how to read it:", 8},
-    {"trace", KEY_TRACE, "FILE", 0, "file or folder, plain or .gz, like a FILE without the option; repeat for several; without one, the embedded 24-hour trace", 8},
+    {"trace", KEY_TRACE, "FILE", 0, "file or folder, plain or .gz, like a FILE without the option; repeat for several, of different formats too; without one, the embedded 24-hour trace", 8},
     {"format", KEY_FORMAT, "NAME", 0, "native, csv, pai, ... (colosim describe formats); guessed where the header allows it", 8},
     {"columns", KEY_COLUMNS, "LIST", 0, "for csv: our name=the file's, as in job=job_name,submit_s=start_s,duration_s=run_s,gpu=gpus", 8},
     {"strict", KEY_STRICT, NULL, 0, "the first bad row is an error", 8},

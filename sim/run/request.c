@@ -13,6 +13,7 @@ static const char *const truth_names[] = {"none", "table", "contention", "iac", 
 static const char *const belief_names[] = {"iac", "oracle", "table", NULL};
 static const char *const match_names[] = {"auto", "off", "strict", NULL};
 static const char *const duration_names[] = {"as_given", "minus_wait", NULL};
+static const char *const align_names[] = {"start", "clock", NULL};
 static const char *const batch_names[] = {"request",    "session",   "group_5min",
                                           "group_hour", "group_day", "model_15min",
                                           "model_hour", "model_day", NULL}; /* enum trace_batch */
@@ -109,6 +110,9 @@ const struct param elastic_params[] = {
 };
 
 const struct param trace_params[] = {
+    PARAM_CHOICE(struct trace_settings, align, align_names, ALIGN_START,
+                 "several formats: the submissions of each count from its first, or all are on one "
+                 "clock"),
     PARAM_BOOL(struct trace_settings, assign, 0,
                "give jobs the kind, workload and min_rate_frac that the trace lacks, by a seeded "
                "mapping in which recurring groups keep one workload"),

@@ -49,6 +49,7 @@ enum status run_read_trace(const struct run_request *q, const volatile sig_atomi
                                     .successful_only = q->trace.successful_only,
                                     .duration = (enum trace_duration)q->trace.duration,
                                     .batch = (enum trace_batch)q->trace.batch,
+                                    .align = (enum trace_align)q->trace.align,
                                     .node_gpus = (int32_t)q->trace.node_gpus,
                                     .assign = q->trace.assign,
                                     .assign_seed = (uint64_t)q->trace.assign_seed,
