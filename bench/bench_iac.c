@@ -102,10 +102,10 @@ static double time_cached(struct iac_reader *reader, const struct iac_side *side
     double best_s = 1e9;
     must(belief_init(&b, belief_of_model, reader, &(struct belief_options){.n_slots = 2 * n}, &err),
          &err);
-    belief_ask(&b, side, n, pair, s, NULL);
+    belief_ask(&b, side, n, pair, s);
     for (int run = 0; run < N_RUNS; run++) {
         double begin_s = now_s();
-        belief_ask(&b, side, n, pair, s, NULL);
+        belief_ask(&b, side, n, pair, s);
         double took_s = now_s() - begin_s;
         best_s = took_s < best_s ? took_s : best_s;
     }

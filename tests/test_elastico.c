@@ -219,7 +219,7 @@ Test(elastico, a_wrong_belief_is_seen_to_violate_tolerances)
         struct pds_config config;
         struct lab l;
         open_lab(&l, SUBMITTED_PEAK, &config);
-        l.belief_options = (struct belief_options){0.5, seed, 0};
+        l.belief_options = (struct belief_options){.error_frac = 0.5, .seed = seed};
         draw_day(&l, seed);
         lab_run(&l, "elastico");
         for (size_t i = 0; i < l.log.n_epochs; i++)

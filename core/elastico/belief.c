@@ -123,8 +123,8 @@ static void settle(struct belief *b, const struct iac_side *side)
     b->ask(b->context, side, b->n_asked, b->asked, b->asked_s, b->asked_spread);
     for (int32_t i = 0; i < b->n_asked; i++) {
         struct belief_slot *slot = b->asked_slot[i];
-        slot->s = iac_round(belief_err(&b->options, b->asked[i], b->asked_s[i]));
-        slot->spread = iac_round(b->asked_spread[i]);
+        slot->s = iac_round(belief_err(&b->options, b->asked[i], b->asked_s[i]) +
+                            b->options.caution * b->asked_spread[i]);
     }
     b->n_misses += b->n_asked;
     b->n_asked = 0;
@@ -133,7 +133,7 @@ static void settle(struct belief *b, const struct iac_side *side)
 /* Puts a pair among those asked. There is room for it in both. */
 static void enlist(struct belief *b, struct belief_slot *slot, struct iac_pair pair)
 {
-    *slot = (struct belief_slot){pair.of, pair.beside, -1 - b->n_asked, 0};
+    *slot = (struct belief_slot){pair.of, pair.beside, -1 - b->n_asked};
     b->asked[b->n_asked] = pair;
     b->asked_slot[b->n_asked++] = slot;
     b->n_used++;
@@ -142,7 +142,7 @@ static void enlist(struct belief *b, struct belief_slot *slot, struct iac_pair p
 /* Looks pairs up from one on until one finds no room in the batch or the cache; those that wait for
  * their answer have s < 0. Returns where it stopped. */
 static int32_t look_up(struct belief *b, int32_t n, const struct iac_pair *pair, int32_t from,
-                       double *s, double *spread)
+                       double *s)
 {
     for (int32_t i = from; i < n; i++) {
         assert(pair[i].of >= 0 && pair[i].beside >= 0);
@@ -155,31 +155,25 @@ static int32_t look_up(struct belief *b, int32_t n, const struct iac_pair *pair,
             b->n_hits += slot->s >= 1;
         }
         s[i] = slot->s;
-        if (spread != NULL)
-            spread[i] = slot->spread;
     }
     return n;
 }
 
-static void fill_in(const struct belief *b, int32_t from, int32_t to, double *s, double *spread)
+static void fill_in(const struct belief *b, int32_t from, int32_t to, double *s)
 {
     for (int32_t i = from; i < to; i++)
-        if (s[i] < 0) {
-            const struct belief_slot *slot = b->asked_slot[(int32_t)(-1 - s[i])];
-            s[i] = slot->s;
-            if (spread != NULL)
-                spread[i] = slot->spread;
-        }
+        if (s[i] < 0)
+            s[i] = b->asked_slot[(int32_t)(-1 - s[i])]->s;
 }
 
 void belief_ask(struct belief *b, const struct iac_side *side, int32_t n,
-                const struct iac_pair *pair, double *s, double *spread)
+                const struct iac_pair *pair, double *s)
 {
     for (int32_t from = 0; from < n;) {
-        int32_t to = look_up(b, n, pair, from, s, spread);
+        int32_t to = look_up(b, n, pair, from, s);
         if (b->n_asked > 0) {
             settle(b, side);
-            fill_in(b, from, to, s, spread);
+            fill_in(b, from, to, s);
         }
         if (to < n && b->n_used >= b->options.n_slots / 4 * 3) {
             belief_forget(b);

@@ -37,6 +37,8 @@ struct belief_options {
     double error_frac; /* mean absolute error laid over the answers, as a fraction; 0: none */
     uint64_t seed;     /* of that error */
     int32_t n_slots;   /* of the cache; rounded up to a power of two, 1024 at least */
+    double caution;    /* standard deviations added to an answer: who takes the best of many pairs
+                          takes those that are thought too well of */
 };
 
 struct belief {
@@ -45,7 +47,7 @@ struct belief {
     struct belief_options options;
     struct belief_slot {
         int32_t of, beside; /* of == -1: free */
-        double s, spread;   /* s < 0: being asked, -1 - its place among those asked */
+        double s;           /* < 0: being asked, -1 - its place among those asked */
     } * slot;               /* (n_slots) */
     int32_t n_used;
     int64_t n_hits, n_misses, n_emptied; /* outcomes: pairs known, pairs asked, full caches */
@@ -60,11 +62,11 @@ enum status belief_init(struct belief *b, belief_fn ask, void *context,
                         const struct belief_options *options, struct error *err) MUST_USE;
 void belief_free(struct belief *b);
 
-/* Answers n pairs, those not yet known in batches of IAC_BATCH. s (n) out; spread (n) out, or NULL.
- * What a number stands for must not change while the belief is in use; belief_forget starts anew.
- * A full cache is emptied. Cost: a look-up for each pair, and the predictor for new ones. */
+/* Answers n pairs, those not yet known in batches of IAC_BATCH. s (n) out. What a number stands for
+ * must not change while the belief is in use; belief_forget starts anew. A full cache is emptied.
+ * Cost: a look-up for each pair, and the predictor for new ones. */
 void belief_ask(struct belief *b, const struct iac_side *side, int32_t n,
-                const struct iac_pair *pair, double *s, double *spread);
+                const struct iac_pair *pair, double *s);
 void belief_forget(struct belief *b);
 
 /* s with the error of this pair laid over it: a function of the seed and the pair alone, however

@@ -77,7 +77,7 @@ static bool ask(struct pairing *p, const struct menu_option *guest, int32_t n_gu
             p->question[n++] = (struct iac_pair){host[h].row, guest[g].row};
         }
     if (p->belief != NULL)
-        belief_ask(p->belief, p->side, n, p->question, p->answer, NULL);
+        belief_ask(p->belief, p->side, n, p->question, p->answer);
     return true;
 }
 

@@ -21,7 +21,7 @@ void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t me
     const struct iac_pair question[2] = {{i, k}, {k, i}};
     s[0] = s[1] = 1;
     if (a->s->pairing.belief != NULL)
-        belief_ask(a->s->pairing.belief, a->s->pairing.side, 2, question, s, NULL);
+        belief_ask(a->s->pairing.belief, a->s->pairing.side, 2, question, s);
 }
 
 int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)

@@ -109,7 +109,7 @@ static enum status open_predictor(struct models *m, struct error *err)
 {
     const struct model_choice *choice = &m->choice;
     struct predictor *p = &m->predictor;
-    struct belief_options options = {0, 0, 1 << 14};
+    struct belief_options options = {.n_slots = 1 << 14};
     bool truth = choice->truth == TRUTH_IAC;
     belief_fn ask;
     void *context;
@@ -129,6 +129,7 @@ static enum status open_predictor(struct models *m, struct error *err)
     TRY(belief_source(m, &ask, &context, err));
     options.error_frac = choice->error_frac;
     options.seed = choice->error_seed;
+    options.caution = choice->caution;
     p->believes = true;
     return belief_init(&p->belief, ask, context, &options, err);
 }

@@ -88,7 +88,8 @@ enum status parts_models(struct run_parts *parts, const struct run_request *q,
                                   .belief = (enum belief_name)q->run.belief,
                                   .model = q->run.model,
                                   .error_frac = q->belief.error_frac,
-                                  .error_seed = (uint64_t)q->belief.seed};
+                                  .error_seed = (uint64_t)q->belief.seed,
+                                  .caution = q->belief.caution};
     if (q->run.pairs != NULL) {
         TRY(pairs_read(q->run.pairs, &parts->pairs, err));
         choice.pairs = &parts->pairs;

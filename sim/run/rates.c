@@ -43,7 +43,7 @@ static double kept_by_predictor(const struct rates *r, const struct plan *p, int
         int32_t beside = other == job ? -1 : row_on_card(r, p, other, card);
         if (beside < 0)
             continue;
-        belief_ask(r->predictor, r->side, 1, &(struct iac_pair){row, beside}, &s, NULL);
+        belief_ask(r->predictor, r->side, 1, &(struct iac_pair){row, beside}, &s);
         kept /= s;
     }
     return kept;

@@ -78,6 +78,9 @@ const struct param share_params[] = {
 };
 
 const struct param belief_params[] = {
+    PARAM_REAL(struct belief_settings, caution, "1", 1, 0, 100,
+               "standard deviations that are added to a predicted slowdown, by the disagreement of "
+               "the networks of the predictor"),
     PARAM_REAL(
         struct belief_settings, error_frac, "1", 0, 0, 5,
         "mean absolute error laid over the belief, as a part of it; drawn once for each pair"),

@@ -32,7 +32,7 @@ struct share_settings { /* prefix "share" */
 extern const struct param share_params[];
 
 struct belief_settings { /* prefix "belief" */
-    double error_frac;
+    double caution, error_frac;
     int64_t seed;
 };
 extern const struct param belief_params[];
