@@ -3,6 +3,7 @@
  * memory is.
  *
  *   bench_growth [JOBS ...]        default 10000 100000 1000000 */
+#include "bench/scratch.h"
 #include "sim/results/store.h"
 #include "sim/run/cluster_file.h"
 #include "traces/synth.h"
@@ -96,9 +97,9 @@ int main(int argc, char **argv)
 {
     static const int64_t usual[] = {10000, 100000, 1000000};
     int n = argc > 1 ? argc - 1 : 3;
-    char folder[] = "/tmp/colosim-growth-XXXXXX", trace[64], db[64];
+    char folder[SCRATCH_MAX], trace[SCRATCH_MAX + 32], db[SCRATCH_MAX + 32];
     gsl_set_error_handler_off();
-    if (mkdtemp(folder) == NULL)
+    if (!scratch_folder(folder, "bench_growth"))
         return 1;
     printf("%10s %12s %12s %12s %16s\n", "jobs", "run, CPU s", "stored, s", "peak, MiB",
            "ns / (n log2 n)");

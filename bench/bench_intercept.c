@@ -6,6 +6,7 @@
  * bare and under libcolosim-intercept.so: not measuring, counting, and counting with one launch of
  * 64 timed. Nanoseconds of CPU time a launch, one thread, the best of three. A launch of the real
  * driver takes some 2,000. */
+#include "bench/scratch.h"
 #include "calib/measure/ring.h"
 
 #include <stdio.h>
@@ -66,10 +67,10 @@ static int under(const char *self, const char *launches, const char *what, const
 int main(int argc, char **argv)
 {
     const char *launches = argc > 1 ? argv[1] : "20000000";
-    char folder[] = "/tmp/colosim-bench-XXXXXX", command[64];
+    char folder[SCRATCH_MAX], command[SCRATCH_MAX + 8];
     if (getenv("BENCH_LOOP") != NULL)
         return loop(atol(launches));
-    if (mkdtemp(folder) == NULL)
+    if (!scratch_folder(folder, "bench_intercept"))
         return 1;
     int failed = under(argv[0], launches, "bare", NULL, NULL, NULL) ||
                  under(argv[0], launches, "preloaded, not measuring", INTERCEPT, NULL, NULL) ||

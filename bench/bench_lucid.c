@@ -9,6 +9,7 @@
  * every simulated minute, which we do not, took 71 % of a FIFO run on five of its clusters (55.1 s
  * with it, 15.9 s without). So the ratio is no speed-up of scheduling. Ours keeps every stay of
  * every job on its GPUs, which the artifact does not. */
+#include "bench/scratch.h"
 #include "sim/results/store.h"
 #include "tests/shared.h"
 
@@ -110,7 +111,7 @@ static struct seconds measure(size_t i, const char *folder, const char *db)
 
 int main(int argc, char **argv)
 {
-    char path[SHARED_PATH_MAX], folder[] = "/tmp/colosim-lucid-XXXXXX", db[64];
+    char path[SHARED_PATH_MAX], folder[SCRATCH_MAX], db[SCRATCH_MAX + 8];
     gsl_set_error_handler_off();
     if (argc > 1)
         snprintf(path, sizeof path, "%s", argv[1]);
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_lucid: no data/lucid; name the folder, or set COLOSIM_SHARED\n");
         return ST_INPUT;
     }
-    if (mkdtemp(folder) == NULL)
+    if (!scratch_folder(folder, "bench_lucid"))
         return ST_OUTPUT;
     snprintf(db, sizeof db, "%s/r.db", folder);
     printf("%-10s %12s %12s %12s %14s %14s\n", "policy", "replay, s", "all, s", "artifact, s",

@@ -5,6 +5,7 @@
  * Three steps, each with those before it: lines found and hashed, fields split, the whole import
  * into a closed job table with its names. MB are 10^6 decompressed bytes; CPU time of one core,
  * the best of three runs. The files are made first, in TMPDIR, and removed. */
+#include "bench/scratch.h"
 #include "traces/csv.h"
 #include "traces/trace.h"
 
@@ -122,16 +123,15 @@ static void time_file(const char *what, const char *path, double bytes, int n_ro
 int main(int argc, char **argv)
 {
     int n_rows = argc > 1 ? atoi(argv[1]) : 1000000;
-    const char *folder = getenv("TMPDIR");
-    if (n_rows < 1) {
+    char folder[SCRATCH_MAX];
+    if (n_rows < 1 || !scratch_folder(folder, "bench_parse")) {
         fprintf(stderr, "usage: bench_parse [ROWS]\n");
         return ST_USAGE;
     }
     for (int pai = 1; pai >= 0; pai--) {
         const char *format = pai ? "pai" : "native";
-        char plain[256], zipped[264], what[32];
-        snprintf(plain, sizeof plain, "%s/bench_parse-%ld.csv", folder ? folder : "/tmp",
-                 (long)getpid());
+        char plain[SCRATCH_MAX + 8], zipped[SCRATCH_MAX + 16], what[32];
+        snprintf(plain, sizeof plain, "%s/r.csv", folder);
         snprintf(zipped, sizeof zipped, "%s.gz", plain);
         double bytes = make_files(plain, zipped, pai, n_rows);
         snprintf(what, sizeof what, "%s plain", format);
@@ -141,5 +141,5 @@ int main(int argc, char **argv)
         unlink(plain);
         unlink(zipped);
     }
-    return 0;
+    return rmdir(folder);
 }

@@ -8,6 +8,7 @@
  * happened. CPU time of one thread: prices (ESP), pairs (IAC) and the rest (PDS). The predictor is
  * the embedded one and a single network of it. The paper states 4.2 ms at 64 GPUs with 30
  * jobs, 13.7 ms at 512 with 200, and 15 ms for N = 500 jobs of K = 8 configurations. */
+#include "bench/scratch.h"
 #include "core/base/rng.h"
 #include "core/elastico/dense.h"
 #include "core/elastico/model_file.h"
@@ -222,16 +223,15 @@ static void write_single(const char *path, int32_t *n_nets)
 int main(int argc, char **argv)
 {
     int n_passes = argc > 1 ? atoi(argv[1]) : 300;
-    char path[] = "/tmp/bench_pds-XXXXXX", name[2][16] = {"1 net"};
+    char folder[SCRATCH_MAX], path[SCRATCH_MAX + 16], name[2][16] = {"1 net"};
     struct run_request q;
     struct error err = {{0}};
     int32_t n_nets;
-    int fd = mkstemp(path);
-    if (n_passes < 1 || n_passes > PASSES_MAX || fd < 0) {
+    if (n_passes < 1 || n_passes > PASSES_MAX || !scratch_folder(folder, "bench_pds")) {
         fprintf(stderr, "usage: bench_pds [PASSES], up to %d\n", PASSES_MAX);
         return ST_USAGE;
     }
-    close(fd);
+    snprintf(path, sizeof path, "%s/net.json", folder);
     dense_one_thread();
     write_single(path, &n_nets);
     snprintf(name[1], sizeof name[1], "%d nets", n_nets);
@@ -246,5 +246,5 @@ int main(int argc, char **argv)
             run_request_free(&q);
         }
     unlink(path);
-    return 0;
+    return rmdir(folder);
 }

@@ -5,6 +5,8 @@
  * With JOBS the points replay a synthetic trace of so many jobs, read once a sweep. Each line is
  * the best wall time of the tries, which take turns; the ratio is to one thread. Processors that
  * others use as well make it smaller: the last column, CPU over wall time, tells. */
+#include "bench/scratch.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +50,11 @@ static bool run(const char *command, bool may_fail)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/bench_sweep-XXXXXX", command[2048], trace[128] = "";
+    char folder[SCRATCH_MAX], command[2048], trace[SCRATCH_MAX + 32] = "";
     double wall_s[N_WAYS], cpu_s[N_WAYS];
     bool there[N_WAYS];
     int tries = argc > 2 ? atoi(argv[2]) : 3;
-    if (argc < 2 || mkdtemp(folder) == NULL) {
+    if (argc < 2 || !scratch_folder(folder, "bench_sweep")) {
         fprintf(stderr, "usage: bench_sweep COLOSIM [TRIES [JOBS]]\n");
         return 2;
     }

@@ -225,3 +225,16 @@ void lab_random(struct lab *l, gsl_rng *rng, int n, int gap_s_max, int duration_
     }
     cr_assert_eq(jobs_close(&l->jobs, NULL), ST_OK);
 }
+
+void lab_expect(const struct lab *l, size_t row, const char *why, const double *start_s,
+                const double *end_s, double within_s)
+{
+    const struct job_table *t = &l->jobs;
+    for (int32_t j = 0; j < t->n_jobs; j++) {
+        cr_expect_float_eq(s_of_us(t->start_us[j]), start_s[j], within_s,
+                           "row %zu, %s: job %d starts at %g", row, why, j,
+                           s_of_us(t->start_us[j]));
+        cr_expect_float_eq(s_of_us(t->finish_us[j]), end_s[j], within_s,
+                           "row %zu, %s: job %d ends at %g", row, why, j, s_of_us(t->finish_us[j]));
+    }
+}

@@ -48,6 +48,9 @@ int32_t lab_job(const struct lab *l, const char *name);
 double lab_jct_s(const struct lab *l, const char *name);
 double lab_start_s(const struct lab *l, const char *name);
 double lab_metric(const struct lab *l, enum metric m);
+/* Every job starts and ends as this row of a table says; columns by job. */
+void lab_expect(const struct lab *l, size_t row, const char *why, const double *start_s,
+                const double *end_s, double within_s);
 
 /* A random table: n jobs with gaps and durations up to the given seconds, GPUs of any size up to
  * gpus_max (fractions too), instances up to 3. */

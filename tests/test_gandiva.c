@@ -65,14 +65,7 @@ Test(gandiva, each_row_of_the_table_holds)
         snprintf(settings, sizeof settings, "switch_s=%g %s", rows[i].switch_s, rows[i].settings);
         configure(&l, "gandiva", settings);
         lab_run(&l, "gandiva");
-        for (int32_t j = 0; j < l.jobs.n_jobs; j++) {
-            cr_expect_float_eq(s_of_us(l.jobs.start_us[j]), rows[i].start_s[j], 1e-5,
-                               "row %zu, %s: job %d starts at %g", i, rows[i].why, j,
-                               s_of_us(l.jobs.start_us[j]));
-            cr_expect_float_eq(s_of_us(l.jobs.finish_us[j]), rows[i].end_s[j], 1e-5,
-                               "row %zu, %s: job %d ends at %g", i, rows[i].why, j,
-                               s_of_us(l.jobs.finish_us[j]));
-        }
+        lab_expect(&l, i, rows[i].why, rows[i].start_s, rows[i].end_s, 1e-5);
         lab_free(&l);
     }
 }

@@ -3,28 +3,11 @@
 #include "core/elastico/catalog_file.h"
 #include "tests/leak.h"
 #include "tests/shared.h"
-#include "tests/temp.h"
-#include "traces/table_file.h"
+#include "tests/solo_table.h"
 
 #include <math.h>
 
 TestSuite(solo_jobs, .fini = abort_on_leak);
-
-static struct table table_of(const char *text)
-{
-    struct temp_file file = temp_text(".csv", text);
-    struct table t;
-    struct error err = {""};
-    cr_assert_eq(table_read(file.path, &t, &err), ST_OK, "%s", err.text);
-    temp_remove(&file);
-    return t;
-}
-
-#define SOLO_HEAD                                                                                  \
-    "job,samples_per_step,peak_alloc_mib,steps_per_s,samples_per_s,sm,occ,tensor,dram\n"
-#define SOLO                                                                                       \
-    SOLO_HEAD "net-b64-amp-ck,64,3001.5,50,3200,40,20,10,30\n"                                     \
-              "llm-decode-b4-c2048,4,2890,200,800,25,5,2.5,20\n"
 
 Test(solo_jobs, jobs_alone_are_known_by_their_numbers_and_their_names)
 {
