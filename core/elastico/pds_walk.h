@@ -1,4 +1,4 @@
-/* pds_walk.h - one walk through the queue: what pds_admit.c and pds_gang.c share. */
+/* pds_walk.h - one walk through the queue: what pds_admit.c, pds_beside.c and pds_gang.c share. */
 #ifndef COLOSIM_PDS_WALK_H
 #define COLOSIM_PDS_WALK_H
 
@@ -39,6 +39,10 @@ double walk_alternative(const struct guest *g, double v_guest, double host_ends_
 bool walk_best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t most,
                       int32_t *option, int32_t *width);
 
+/* Looks for hosts, and groups them. False when memory is out. */
+bool walk_find_hosts(struct walk *w);
+/* Starts a job on the card of the host that is best for both, in this width, where there is one. */
+bool walk_start_beside(struct walk *w, int32_t job, int32_t menu, int32_t width);
 /* Starts a job of several cards where some of them have somebody on them, in one configuration and
  * everybody else as he is, where that is safe and worth it. */
 bool walk_start_gang_beside(struct walk *w, int32_t job, int32_t menu);
