@@ -63,7 +63,7 @@ static void open_world(struct world *x, double s_max)
     must(menus_init(&x->menus, &x->rst, &x->jobs, &x->cluster, &rules, &err), &err);
     const struct belief_options exact = {0};
     must(belief_init(&x->belief, belief_of_contention, &x->truth, &exact, &err), &err);
-    must(pairing_init(&x->pairing, &x->menus, &x->belief, NULL, s_max, &err), &err);
+    must(pairing_init(&x->pairing, &x->menus, &x->belief, NULL, NULL, s_max, &err), &err);
 }
 
 static void close_world(struct world *x)

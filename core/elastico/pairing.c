@@ -15,11 +15,13 @@ static struct pair_list *slots_new(int32_t n)
 }
 
 enum status pairing_init(struct pairing *p, const struct menus *menus, struct belief *belief,
-                         const struct iac_side *side, double s_max, struct error *err)
+                         const struct iac_side *side, const struct seen *seen, double s_max,
+                         struct error *err)
 {
     *p = (struct pairing){.menus = menus,
                           .belief = belief,
                           .side = side,
+                          .seen = seen,
                           .s_max = s_max,
                           .n_slots = SLOTS_FIRST,
                           .list = slots_new(SLOTS_FIRST)};
@@ -34,6 +36,35 @@ void pairing_free(struct pairing *p)
     free(p->question);
     free(p->answer);
     *p = (struct pairing){0};
+}
+
+void pairing_ask(struct pairing *p, int32_t n, const struct iac_pair *pair, double *s)
+{
+    for (int32_t i = 0; i < n; i++)
+        s[i] = 1;
+    if (p->belief == NULL)
+        return;
+    belief_ask(p->belief, p->side, n, pair, s);
+    for (int32_t i = 0; p->seen != NULL && i < n; i++)
+        s[i] = seen_or(p->seen, pair[i], s[i]);
+}
+
+static int32_t workload_of(const struct pairing *p, int32_t menu)
+{
+    const struct menus *m = p->menus;
+    return m->rst->w->workload[m->option[m->menu[menu].option].config];
+}
+
+void pairing_forget(struct pairing *p, int32_t workload_a, int32_t workload_b)
+{
+    for (int32_t i = 0; i < p->n_slots; i++) {
+        struct pair_list *list = &p->list[i];
+        if (list->guest < 0)
+            continue;
+        int32_t g = workload_of(p, list->guest), h = workload_of(p, list->host);
+        if ((g == workload_a && h == workload_b) || (g == workload_b && h == workload_a))
+            list->n = -1;
+    }
 }
 
 static struct pair_list *slot_of(struct pair_list *list, int32_t n_slots, int32_t guest,
@@ -72,12 +103,10 @@ static bool ask(struct pairing *p, const struct menu_option *guest, int32_t n_gu
         return false;
     for (int32_t h = 0; h < n_host; h++)
         for (int32_t g = 0; g < n_guest; g++) {
-            p->answer[n] = p->answer[n + 1] = 1;
             p->question[n++] = (struct iac_pair){guest[g].row, host[h].row};
             p->question[n++] = (struct iac_pair){host[h].row, guest[g].row};
         }
-    if (p->belief != NULL)
-        belief_ask(p->belief, p->side, n, p->question, p->answer);
+    pairing_ask(p, n, p->question, p->answer);
     return true;
 }
 
@@ -159,9 +188,10 @@ static bool make(struct pairing *p, struct pair_list *list)
 const struct pair_list *pairing_of(struct pairing *p, int32_t guest, int32_t host)
 {
     struct pair_list *list = slot_of(p->list, p->n_slots, guest, host);
-    if (list->guest >= 0)
+    if (list->guest >= 0 && list->n >= 0)
         return list;
-    if (2 * (p->n_lists + 1) > p->n_slots) {
+    bool again = list->guest >= 0;
+    if (!again && 2 * (p->n_lists + 1) > p->n_slots) {
         if (!grow(p))
             return NULL;
         list = slot_of(p->list, p->n_slots, guest, host);
@@ -171,7 +201,8 @@ const struct pair_list *pairing_of(struct pairing *p, int32_t guest, int32_t hos
         free(made.point);
         return NULL;
     }
+    free(list->point);
     *list = made;
-    p->n_lists++;
+    p->n_lists += !again;
     return list;
 }

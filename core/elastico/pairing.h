@@ -9,6 +9,7 @@
 
 #include "core/elastico/belief.h"
 #include "core/elastico/menu.h"
+#include "core/elastico/seen.h"
 
 struct pair_point {
     int16_t guest, host; /* options */
@@ -18,7 +19,7 @@ struct pair_point {
 };
 struct pair_list {
     int32_t guest, host; /* menus; guest -1: a free slot */
-    int32_t n;
+    int32_t n; /* -1: to be made again */
     struct pair_point *point; /* by host, then guest */
 };
 
@@ -26,6 +27,7 @@ struct pairing {
     const struct menus *menus;
     struct belief *belief; /* NULL: nobody slows anybody */
     const struct iac_side *side;
+    const struct seen *seen; /* corrects the belief; NULL: nothing does */
     double s_max; /* no tolerance is higher */
     struct pair_list *list;
     int32_t n_lists, n_slots;
@@ -36,8 +38,15 @@ struct pairing {
 
 /* Everything is borrowed. The caller frees in any case. */
 enum status pairing_init(struct pairing *p, const struct menus *menus, struct belief *belief,
-                         const struct iac_side *side, double s_max, struct error *err) MUST_USE;
+                         const struct iac_side *side, const struct seen *seen, double s_max,
+                         struct error *err) MUST_USE;
 void pairing_free(struct pairing *p);
+
+/* What is believed of n pairs of rows, corrected. s (n) out. */
+void pairing_ask(struct pairing *p, int32_t n, const struct iac_pair *pair, double *s);
+/* Other things are seen of two workloads: what was computed of them is computed anew. Cost O(pairs
+ * of menus). */
+void pairing_forget(struct pairing *p, int32_t workload_a, int32_t workload_b);
 
 /* Valid until the next call. NULL when memory is out. The first time costs a question for each pair
  * of options and direction, then O(1). */

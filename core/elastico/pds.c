@@ -12,11 +12,10 @@ static bool before(const struct pds_waiting *x, const struct pds_waiting *y)
     return x->key != y->key ? x->key < y->key : x->job < y->job;
 }
 
-static void enqueue(struct pds *s, const struct view *v, int32_t job)
+static void put(struct pds *s, const struct view *v, int32_t job)
 {
     struct pds_waiting w = {.job = job, .shape = s->shape[job]};
-    w.key = s->config->weight == PDS_ARRIVAL ? (double)v->jobs->submit_us[job]
-                                             : (double)job_gpu_milli(v->jobs, job) * s->left_s[job];
+    w.key = key_of(s, v->jobs, job, (double)job_gpu_milli(v->jobs, job), s->left_s[job]);
     int32_t lo = 0, hi = s->n_waiting;
     while (lo < hi) {
         int32_t middle = lo + (hi - lo) / 2;
@@ -28,7 +27,33 @@ static void enqueue(struct pds *s, const struct view *v, int32_t job)
     memmove(s->queue + lo + 1, s->queue + lo, (size_t)(s->n_waiting - lo) * sizeof *s->queue);
     s->queue[lo] = w;
     s->n_waiting++;
+}
+
+static void enqueue(struct pds *s, const struct view *v, int32_t job)
+{
     s->asked_milli += job_gpu_milli(v->jobs, job);
+    put(s, v, job);
+}
+
+static int64_t ages_us(const struct pds *s, const struct view *v, int32_t job)
+{
+    return v->jobs->submit_us[job] + us_of_s(s->config->aging_s);
+}
+
+/* Who has by now waited for too long goes to the front. Was there anybody? */
+static bool age(struct pds *s, const struct view *v)
+{
+    bool any = false;
+    for (int32_t i = 0; s->config->aging_s > 0 && i < s->n_waiting; i++) {
+        int32_t job = s->queue[i].job;
+        if (s->aged[job] || ages_us(s, v, job) > v->now_us)
+            continue;
+        s->n_waiting--;
+        memmove(s->queue + i, s->queue + i + 1, (size_t)(s->n_waiting - i) * sizeof *s->queue);
+        s->aged[job] = any = true;
+        put(s, v, job);
+    }
+    return any;
 }
 
 /* GPUs asked for by the queue over all. */
@@ -45,16 +70,15 @@ static double pressure(const struct pass *a)
     return c->gpu_milli > 0 ? (double)c->gpu_held_milli / (double)c->gpu_milli + asked(a) : 0;
 }
 
-static bool add_couple(struct pass *a, int32_t i, int32_t k)
+static void add_couple(struct pass *a, int32_t i, int32_t k)
 {
     for (int32_t n = a->n_couples; n > 0 && a->couple[n - 1].a == i; n--)
         if (a->couple[n - 1].b == k)
-            return false;
+            return;
     a->couple[a->n_couples++] = (struct couple){i, k};
-    return true;
 }
 
-/* Who shares with whom, and what it is believed to cost. */
+/* Who shares with whom. */
 static void find_couples(struct pass *a)
 {
     for (int32_t i = 0; i < a->n; i++) {
@@ -64,14 +88,21 @@ static void find_couples(struct pass *a)
             int32_t k = other < 0 ? -1 : a->s->resident[other];
             if (other >= 0)
                 r->shares = true;
-            if (k <= i || !add_couple(a, i, k))
-                continue;
-            struct resident *q = &a->resident[k];
-            double s[2];
-            pass_slowdowns(a, r->menu, r->option, q->menu, q->option, s);
-            r->s = s[0] > r->s ? s[0] : r->s;
-            q->s = s[1] > q->s ? s[1] : q->s;
+            if (k > i)
+                add_couple(a, i, k);
         }
+    }
+}
+
+/* And what it is believed to cost. */
+static void believe_couples(struct pass *a)
+{
+    for (int32_t c = 0; c < a->n_couples; c++) {
+        struct resident *r = &a->resident[a->couple[c].a], *q = &a->resident[a->couple[c].b];
+        double s[2];
+        pass_slowdowns(a, r->menu, r->option, q->menu, q->option, s);
+        r->s = s[0] > r->s ? s[0] : r->s;
+        q->s = s[1] > q->s ? s[1] : q->s;
     }
 }
 
@@ -100,6 +131,10 @@ static bool gather(struct pass *a, bool fresh)
         pass_add_resident(a, j, (int32_t)(menu - s->menus.menu));
     }
     find_couples(a);
+    bool learns = a->config->iac.online && s->pairing.belief != NULL;
+    if (learns && !pass_learn(a))
+        return false;
+    believe_couples(a);
     return true;
 }
 
@@ -184,21 +219,18 @@ static int64_t boundary_us(const struct pds *s, int64_t now_us)
     return over == 0 ? now_us : now_us + epoch_us - over;
 }
 
-enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, struct error *err)
+/* When something will have happened that no event tells of; TIME_NEVER. */
+static int64_t next_us(const struct pds *s, const struct view *v)
 {
-    s->ran = false;
-    for (int32_t i = 0; i < v->n_arrived; i++)
-        enqueue(s, v, v->arrived[i]);
-    if (v->memory != NULL)
-        resume(s, v, p);
-    s->changed = s->changed || v->n_arrived > 0 || v->n_finished > 0;
-    int64_t at_us = boundary_us(s, v->now_us), epoch_us = us_of_s(s->config->epoch_s);
-    if (at_us > v->now_us) {
-        plan_wake(p, at_us);
-        return ST_OK;
-    }
-    if (!s->changed && s->config->skip_idle)
-        return ST_OK;
+    int64_t next = TIME_NEVER;
+    for (int32_t i = 0; s->config->aging_s > 0 && i < s->n_waiting; i++)
+        if (!s->aged[s->queue[i].job] && ages_us(s, v, s->queue[i].job) < next)
+            next = ages_us(s, v, s->queue[i].job);
+    return next;
+}
+
+static enum status pass_at(struct pds *s, const struct view *v, struct plan *p, struct error *err)
+{
     struct pass a = {.s = s, .config = s->config, .v = v, .p = p};
     bool fresh = s->changed;
     s->changed = false;
@@ -207,6 +239,28 @@ enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, stru
     if (!run_pass(&a, fresh))
         return fail_memory(err);
     if (s->changed || (!s->config->skip_idle && (s->n_waiting > 0 || v->running_first >= 0)))
-        plan_wake(p, v->now_us + epoch_us);
+        plan_wake(p, v->now_us + us_of_s(s->config->epoch_s));
+    return ST_OK;
+}
+
+enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, struct error *err)
+{
+    s->ran = false;
+    for (int32_t i = 0; i < v->n_arrived; i++)
+        enqueue(s, v, v->arrived[i]);
+    if (v->memory != NULL)
+        resume(s, v, p);
+    s->changed = s->changed || v->n_arrived > 0 || v->n_finished > 0;
+    int64_t at_us = boundary_us(s, v->now_us);
+    if (at_us > v->now_us) {
+        plan_wake(p, at_us);
+        return ST_OK;
+    }
+    s->changed = age(s, v) || s->changed;
+    if (s->changed || !s->config->skip_idle)
+        TRY(pass_at(s, v, p, err));
+    int64_t next = next_us(s, v);
+    if (next != TIME_NEVER)
+        plan_wake(p, boundary_us(s, next));
     return ST_OK;
 }

@@ -105,7 +105,7 @@ static int32_t single_width(const struct pass *a, int32_t menu)
 static bool admit_as(struct walk *w, int32_t job, int32_t menu)
 {
     struct pass *a = w->a;
-    if (start_free(a, job, menu))
+    if (!w->held && start_free(a, job, menu))
         return true;
     int32_t single = single_width(a, menu);
     if (single >= 0 && walk_start_beside(w, job, menu, single))
@@ -125,7 +125,7 @@ static bool admit(struct walk *w, int32_t job)
             return true;
         outside = outside && menu < 0;
     }
-    if (!outside || !plan_start(a->p, job))
+    if (!outside || w->held || !plan_start(a->p, job))
         return false;
     pass_took(a, job, -1, 0, 0);
     return true;
@@ -133,19 +133,22 @@ static bool admit(struct walk *w, int32_t job)
 
 /* One walk through the queue. Of jobs alike the first that cannot start stands for the rest; but
  * those of one card do so only when every card is asked for by those before it: sooner, who is
- * behind it has longer to wait and may share where it does not. */
+ * behind it has longer to wait and may share where it does not. Behind one that has waited for too
+ * long nobody takes free cards while there is somebody who may yet give some back. */
 static void walk_queue(struct walk *w)
 {
     struct pds *s = w->a->s;
     int32_t n = 0;
     memset(s->blocked, 0, (size_t)s->n_shapes * sizeof *s->blocked);
     w->ahead_milli = 0;
+    w->held = false;
     for (int32_t i = 0; i < s->n_waiting; i++) {
         struct pds_waiting x = s->queue[i];
         if (!s->blocked[x.shape] && !w->a->memory_out && admit(w, x.job))
             continue;
         s->blocked[x.shape] = s->blocked[x.shape] || menu_asked(w->a->v->jobs, x.job) > 1 ||
                               w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
+        w->held = w->held || (s->aged[x.job] && w->a->v->running_first >= 0);
         s->queue[n++] = x;
         w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
     }

@@ -13,6 +13,7 @@ static const char *const without_names[] = {"none", "rst", "esp", "iac", "pds", 
 #define C struct pds_config
 // clang-format off
 const struct param pds_params[] = {
+    PARAM_REAL(C, aging_s, "s", 0, 0, 1e9, "who has waited this long goes ahead of the others, and free cards are kept for him; 0: nobody does [ours]"),
     PARAM_REAL(C, alpha, "1", 2, 0, 1e6, "penalty of a predicted slowdown above the tolerance [ours]"),
     PARAM_REAL(C, beta, "1", 0.5, 0, 100, "tolerance gained per unit of pressure [(11); ours]"),
     PARAM_REAL(C, beta_max, "1", 0.3, 0, 100, "most that pressure adds to the tolerance [(11); ours]"),
@@ -30,6 +31,7 @@ const struct param pds_params[] = {
     PARAM_REAL(C, gamma, "1", 0, 0, 1, "part of the queue's least footprint held back [(12); ours]"),
     PARAM_REAL(C, gamma0, "1", 0.05, 0, 1e6, "penalty of any change of configuration [ours]"),
     PARAM_REAL(C, horizon_s, "s", 600, 0, 1e9, "time in which a change must pay back [ours]"),
+    PARAM_BOOL(C, iac.online, 0, "what is seen of a pair on a shared card corrects what is believed of it [future work iv]"),
     PARAM_REAL(C, margin, "1", 0.15, 0, 100, "a pair must be worth this much more than its host alone [ours]"),
     PARAM_REAL(C, min_rate_frac, "1", 0.5, 0, 1, "promised part of the submitted rate where a trace has none [ours]"),
     PARAM_INT(C, queue_depth, "jobs", 64, 0, 100000, "of the queue that are priced [ours]"),
@@ -99,7 +101,7 @@ static bool columns_new(struct pds *s, const struct view *v, struct arena *arena
     size_t n = (size_t)s->n_jobs + 1;
 #define COLUMN(name) ((s->name = arena_alloc(arena, n, sizeof *s->name)) != NULL)
     bool ok = COLUMN(kind) && COLUMN(option) && COLUMN(width) && COLUMN(resident) &&
-              COLUMN(shape) && COLUMN(left_s) && COLUMN(tau) && COLUMN(alone) && COLUMN(queue);
+              COLUMN(shape) && COLUMN(left_s) && COLUMN(tau) && COLUMN(alone) && COLUMN(aged) && COLUMN(queue);
 #undef COLUMN
     s->card = ok ? arena_alloc(arena, (size_t)v->cluster->n_cards + 1, sizeof *s->card) : NULL;
     if (s->card == NULL)
@@ -147,6 +149,7 @@ enum status pds_init(struct pds *s, const struct pds_config *config, const struc
     s->has_menus = v->rst != NULL;
     struct belief *belief = config->without == PDS_NO_IAC ? NULL : v->belief;
     TRY(pairing_init(&s->pairing, &s->menus, belief, v->side,
+                     config->iac.online ? &s->seen : NULL,
                      config->without == PDS_NO_IAC ? INFINITY : config->tau_base + config->beta_max,
                      err));
     if (!find_shapes(s, v->jobs) || !prices_new(s, v, arena))
@@ -157,5 +160,6 @@ enum status pds_init(struct pds *s, const struct pds_config *config, const struc
 void pds_free(struct pds *s)
 {
     pairing_free(&s->pairing);
+    seen_free(&s->seen);
     menus_free(&s->menus);
 }

@@ -19,9 +19,7 @@ void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t me
 {
     int32_t i = pass_option(a, menu_i, option_i)->row, k = pass_option(a, menu_k, option_k)->row;
     const struct iac_pair question[2] = {{i, k}, {k, i}};
-    s[0] = s[1] = 1;
-    if (a->s->pairing.belief != NULL)
-        belief_ask(a->s->pairing.belief, a->s->pairing.side, 2, question, s);
+    pairing_ask(&a->s->pairing, 2, question, s);
 }
 
 int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)
@@ -38,6 +36,7 @@ void pass_took(struct pass *a, int32_t job, int32_t kind, int32_t option, int32_
     a->s->kind[job] = kind;
     a->s->option[job] = option;
     a->s->width[job] = width;
+    a->s->aged[job] = false;
     a->s->changed = true;
 }
 
@@ -102,8 +101,7 @@ bool pass_look_at_queue(struct pass *a)
 
 double pass_behind(const struct pass *a, int32_t job, int32_t n_cards, double left_s)
 {
-    double key = a->config->weight == PDS_ARRIVAL ? (double)a->v->jobs->submit_us[job]
-                                                  : 1e3 * n_cards * left_s;
+    double key = key_of(a->s, a->v->jobs, job, 1e3 * n_cards, left_s);
     int32_t lo = 0, hi = a->n_queue;
     while (lo < hi) {
         int32_t middle = lo + (hi - lo) / 2;

@@ -63,6 +63,15 @@ static inline double omega_of(const struct pass *a, double left_s)
 {
     return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
 }
+/* Place in the queue of a job that asks for so much: by its work left, or its arrival; of those that
+ * have waited for too long before all others, exact to 140 years. */
+static inline double key_of(const struct pds *s, const struct job_table *t, int32_t job,
+                            double gpu_milli, double left_s)
+{
+    if (s->aged[job])
+        return (double)t->submit_us[job] - 0x1p52;
+    return s->config->weight == PDS_ARRIVAL ? (double)t->submit_us[job] : gpu_milli * left_s;
+}
 /* What a job's speed on so many cards is worth: at its highest speed a second saves the job itself
  * one second, and those who wait behind it the part of one that its cards are of the cluster. */
 static inline double worth_of(const struct pass *a, int32_t menu, int32_t n_cards,
@@ -94,6 +103,8 @@ static inline int32_t pass_card(const struct pass *a, int32_t job, int32_t i)
     return a->p->cluster->seats[a->p->at[a->v->jobs->task_begin[job]].first + i].where;
 }
 
+/* pds_learn.c: what is seen of pairs corrects what is believed of them. False when memory is out. */
+bool pass_learn(struct pass *a);
 /* pds_prices.c: rounds of prices, choices and penalties; writes want_option and want_width. */
 void pass_price(struct pass *a);
 /* pds_change.c */

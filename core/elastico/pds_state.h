@@ -11,7 +11,10 @@ enum pds_without { PDS_WHOLE, PDS_NO_RST, PDS_NO_ESP, PDS_NO_IAC, PDS_NO_PDS };
 enum pds_weight { PDS_REMAINING, PDS_ARRIVAL };
 
 struct pds_config {
-    double alpha, beta, beta_max, epoch_s, gamma, gamma0, horizon_s, margin, min_rate_frac,
+    struct {
+        bool online;
+    } iac;
+    double aging_s, alpha, beta, beta_max, epoch_s, gamma, gamma0, horizon_s, margin, min_rate_frac,
         sm_overcommit, tau_base, u_target;
     int64_t queue_depth, rounds;
     int tau;     /* enum iac_tau_form */
@@ -22,7 +25,8 @@ struct pds_config {
     struct esp_config esp;
 };
 
-/* A waiting job in its place: least key first, then the lower number. */
+/* A waiting job in its place: least key first, then the lower number. Those that have waited for
+ * too long come before all others, in order of arrival. */
 struct pds_waiting {
     double key;
     int32_t job, shape;
@@ -31,6 +35,7 @@ struct pds_waiting {
 struct pds {
     const struct pds_config *config;
     struct menus menus;
+    struct seen seen;
     struct pairing pairing;
     struct esp esp;
     bool has_menus;
@@ -43,6 +48,7 @@ struct pds {
     double *left_s;                 /* reference seconds of work left at the last event */
     double *tau;                    /* what was agreed when it came to share a card; INFINITY */
     bool *alone;                    /* was seen to suffer: shares no more */
+    bool *aged;                     /* waits, and has for too long */
 
     struct pds_waiting *queue; /* (n_waiting of n_jobs) */
     int32_t n_waiting;

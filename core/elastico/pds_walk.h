@@ -17,6 +17,7 @@ struct hosts {
 struct walk {
     struct pass *a;
     int64_t ahead_milli; /* asked for by those before this one who go on waiting */
+    bool held;           /* one of them has waited for too long: free cards are his */
     struct host *host;
     struct hosts *group;
     int32_t n_hosts, n_groups;
