@@ -32,6 +32,12 @@ static const struct epoch *elastico_epoch(const void *state)
     return s->ran ? &s->epoch : NULL;
 }
 
+static const struct lore *elastico_lore(const void *state)
+{
+    const struct pds *s = state;
+    return s->has_lore ? &s->lore : NULL;
+}
+
 static void elastico_recall(const void *state, struct memory *out) { pds_recall(state, out); }
 
 const struct policy policy_elastico = {
@@ -42,6 +48,7 @@ const struct policy policy_elastico = {
     .params = pds_params,
     .config_size = sizeof(struct pds_config),
     .state_size = sizeof(struct pds),
+    .tables = pds_tables,
     .own_clock = true,
     .own_restart = true,
     .pairs_jobs = true,
@@ -54,5 +61,8 @@ const struct policy policy_elastico = {
     .fini = elastico_fini,
     .epoch = elastico_epoch,
     .epoch_metrics = {"elastico_passes", "elastico_gap_mean", "elastico_violation_frac"},
+    .lore = elastico_lore,
+    .profile_metrics = {"elastico_profile_hits", "elastico_profile_misses",
+                        "elastico_profile_hit_frac", "elastico_profile_wait_s"},
     .recall = elastico_recall,
 };

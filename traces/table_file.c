@@ -16,8 +16,15 @@ static enum status copy_row(struct table *t, const struct csv *row, const char *
     return ST_OK;
 }
 
+/* What grows while rows are read. */
+struct rows {
+    const char **cell;
+    int64_t *line;
+    size_t cell_capacity, line_capacity;
+};
+
 static enum status read_rows(struct table *t, struct csv *row, struct lines *lines,
-                             const char ***cell, size_t *capacity, struct error *err)
+                             struct rows *rows, struct error *err)
 {
     bool more = false;
     size_t n = (size_t)t->n_columns;
@@ -26,9 +33,11 @@ static enum status read_rows(struct table *t, struct csv *row, struct lines *lin
         if (row->n != n)
             return fail(err, ST_INPUT, "line %lld: %zu fields, want %zu as in the header",
                         (long long)row->line, row->n, n);
-        if (!ARRAY_GROW(*cell, *capacity, ((size_t)t->n_rows + 1) * n))
+        if (!ARRAY_GROW(rows->cell, rows->cell_capacity, ((size_t)t->n_rows + 1) * n) ||
+            !ARRAY_GROW(rows->line, rows->line_capacity, t->n_rows + 1))
             return fail_memory(err);
-        TRY(copy_row(t, row, *cell + (size_t)t->n_rows * n, err));
+        rows->line[t->n_rows] = row->line;
+        TRY(copy_row(t, row, rows->cell + (size_t)t->n_rows * n, err));
         TRY(csv_next(row, lines, &more, err));
     }
     return ST_OK;
@@ -38,8 +47,7 @@ enum status table_read(const char *path, struct table *out, struct error *err)
 {
     struct lines lines = {0};
     struct csv row = {0};
-    const char **cell = NULL;
-    size_t capacity = 0;
+    struct rows rows = {0};
     bool more = false;
     enum status status = ST_OK;
     *out = (struct table){0};
@@ -53,16 +61,20 @@ enum status table_read(const char *path, struct table *out, struct error *err)
     out->column = arena_alloc(&out->arena, row.n, sizeof *out->column);
     status = out->column == NULL ? fail_memory(err) : copy_row(out, &row, out->column, err);
     if (status == ST_OK &&
-        (status = read_rows(out, &row, &lines, &cell, &capacity, err)) == ST_INPUT)
+        (status = read_rows(out, &row, &lines, &rows, err)) == ST_INPUT)
         fail_in(err, "%s", path);
     size_t n = (size_t)out->n_rows * (size_t)out->n_columns;
     out->cell = arena_alloc(&out->arena, n, sizeof *out->cell);
-    if (status == ST_OK && out->cell == NULL)
+    out->line = arena_alloc(&out->arena, (size_t)out->n_rows, sizeof *out->line);
+    if (status == ST_OK && (out->cell == NULL || out->line == NULL))
         status = fail_memory(err);
     for (size_t i = 0; status == ST_OK && i < n; i++)
-        out->cell[i] = cell[i];
+        out->cell[i] = rows.cell[i];
+    for (int32_t i = 0; status == ST_OK && i < out->n_rows; i++)
+        out->line[i] = rows.line[i];
 out:
-    free(cell);
+    free(rows.cell);
+    free(rows.line);
     csv_free(&row);
     lines_close(&lines);
     return status;

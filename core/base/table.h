@@ -12,6 +12,7 @@ struct table {
     int32_t n_rows, n_columns;
     const char **column; /* (n_columns) names */
     const char **cell;   /* (n_rows x n_columns) */
+    int64_t *line;       /* (n_rows) of its file */
     struct arena arena;  /* owns it all */
 };
 

@@ -44,6 +44,7 @@ struct rst;
 struct contention;
 struct belief;
 struct iac_side;
+struct lore;
 struct view {
     int64_t now_us;
     const struct job_table *jobs;
@@ -147,6 +148,12 @@ struct policy {
     /* Names of the metrics made of these: how many passes, their mean gap, the part of looks at
      * jobs that share which found a violation. */
     const char *epoch_metrics[3];
+    /* The store of profiles that it keeps (core/elastico/lore.h); NULL where everything is known.
+     * Lives as long as the arena of init. May be NULL. */
+    const struct lore *(*lore)(const void *state);
+    /* Names of the metrics made of it: arrivals that found a profile, those that did not, the share
+     * of the former, and the mean time from the latters' arrival to their profile. */
+    const char *profile_metrics[4];
     /* Writes what a next process is to be told as view->memory; n_prices and the columns are there
      * and empty. May be NULL. */
     void (*recall)(const void *state, struct memory *out);

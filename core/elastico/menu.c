@@ -59,8 +59,9 @@ static bool add_option(struct builder *b, const struct menu_key *key, int32_t jo
         return true;
     if (!ARRAY_GROW(m->option, m->option_capacity, m->n_options + 1))
         return false;
-    m->option[m->n_options++] = (struct menu_option){config, rst_row(m->rst, job, config, card),
-                                                     rst_mem_mib(m->rst, job, config), speed};
+    m->option[m->n_options++] =
+        (struct menu_option){config, rst_row(m->rst, job, config, card),
+                             rst_profiled(m->rst, config), rst_mem_mib(m->rst, job, config), speed};
     return true;
 }
 
@@ -68,6 +69,27 @@ static bool fits(const struct builder *b, const struct menu_key *key, int32_t jo
 {
     int32_t most_mib = b->m->kind[key->kind].mem_mib;
     return rst_mem_mib(b->m->rst, job, config) <= most_mib - MEM_SYSTEM_MIB;
+}
+
+static bool listed(const struct menus *m, int32_t first, int32_t config)
+{
+    for (int32_t i = first; i < m->n_options; i++)
+        if (m->option[i].config == config)
+            return true;
+    return false;
+}
+
+/* What somebody runs in stays a choice. */
+static bool add_kept(struct builder *b, const struct menu_key *key, int32_t job, int32_t first)
+{
+    const struct rst *r = b->m->rst;
+    const struct workloads *w = r->w;
+    int32_t wl = r->workload[job], length = config_index(w, key->submitted, KNOB_SL);
+    for (int32_t c = w->config_begin[wl]; b->rules->keep != NULL && c < w->config_begin[wl + 1]; c++)
+        if (b->rules->keep[c] && config_index(w, c, KNOB_SL) == length && rst_profiled(r, c) &&
+            fits(b, key, job, c) && !listed(b->m, first, c) && !add_option(b, key, job, c))
+            return false;
+    return true;
 }
 
 /* The candidates that keep the promise; where there are none, the submitted and the smallest
@@ -85,7 +107,7 @@ static bool add_options(struct builder *b, const struct menu_key *key, int32_t j
             return false;
         submitted = submitted && b->config[i] != key->submitted;
     }
-    if (submitted && !add_option(b, key, job, key->submitted))
+    if ((submitted && !add_option(b, key, job, key->submitted)) || !add_kept(b, key, job, first))
         return false;
     return b->m->n_options > first || !b->rules->reshape || smallest < 0 ||
            !fits(b, key, job, smallest) || add_option(b, key, job, smallest);

@@ -13,7 +13,8 @@
 enum { MENU_KINDS_MAX = 8, MENU_WIDTHS_MAX = 16 };
 
 struct menu_option {
-    int32_t config, row; /* of the profile */
+    int32_t config, row; /* of the profile, or of the one that stands in; -1: nothing is known */
+    bool profiled;       /* else nobody may share a card with it */
     int32_t mem_mib;     /* on each card */
     double speed;        /* at the width asked for */
 };
@@ -31,6 +32,7 @@ struct menu {
 
 struct menu_rules {
     double min_rate_frac; /* L where a trace has none */
+    const bool *keep;     /* (configurations) stay choices although others beat them; NULL: none */
     bool reshape;         /* false: only as submitted, as wide as asked for */
     double scale_exp;
 };

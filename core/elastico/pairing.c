@@ -40,13 +40,16 @@ void pairing_free(struct pairing *p)
 
 void pairing_ask(struct pairing *p, int32_t n, const struct iac_pair *pair, double *s)
 {
-    for (int32_t i = 0; i < n; i++)
-        s[i] = 1;
-    if (p->belief == NULL)
-        return;
-    belief_ask(p->belief, p->side, n, pair, s);
-    for (int32_t i = 0; p->seen != NULL && i < n; i++)
-        s[i] = seen_or(p->seen, pair[i], s[i]);
+    for (int32_t i = 0, end; i < n; i = end + 1) {
+        for (end = i; end < n && pair[end].of >= 0 && pair[end].beside >= 0; end++)
+            s[end] = 1;
+        if (end < n)
+            s[end] = 1;
+        if (p->belief != NULL)
+            belief_ask(p->belief, p->side, end - i, pair + i, s + i);
+        for (int32_t k = i; p->belief != NULL && p->seen != NULL && k < end; k++)
+            s[k] = seen_or(p->seen, pair[k], s[k]);
+    }
 }
 
 static int32_t workload_of(const struct pairing *p, int32_t menu)
@@ -170,7 +173,7 @@ static bool make(struct pairing *p, struct pair_list *list)
                                        s[1],
                                        g_option[g].speed / s[0],
                                        h_option[h].speed / s[1]};
-            if (g_option[g].mem_mib > most_mib - h_option[h].mem_mib || !(s[0] <= p->s_max) ||
+            if (!g_option[g].profiled || !h_option[h].profiled || g_option[g].mem_mib > most_mib - h_option[h].mem_mib || !(s[0] <= p->s_max) ||
                 !(s[1] <= p->s_max) || !menu_keeps(guest, point.v_guest * g_widest) ||
                 !menu_keeps(host, point.v_host * h_widest))
                 continue;

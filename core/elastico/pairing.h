@@ -42,7 +42,7 @@ enum status pairing_init(struct pairing *p, const struct menus *menus, struct be
                          struct error *err) MUST_USE;
 void pairing_free(struct pairing *p);
 
-/* What is believed of n pairs of rows, corrected. s (n) out. */
+/* What is believed of n pairs of rows, corrected; 1 where one of them is -1. s (n) out. */
 void pairing_ask(struct pairing *p, int32_t n, const struct iac_pair *pair, double *s);
 /* Other things are seen of two workloads: what was computed of them is computed anew. Cost O(pairs
  * of menus). */

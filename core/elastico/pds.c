@@ -168,27 +168,6 @@ static bool run_pass(struct pass *a, bool fresh)
     return !a->memory_out && !a->p->failed;
 }
 
-/* Place in the menus of a job as it runs; kind -1 where there is none. */
-static void adopt(struct pds *s, const struct view *v, const struct plan *p, int32_t job)
-{
-    struct seats at = p->at[v->jobs->task_begin[job]];
-    int32_t node = seat_node(p->cluster, p->cluster->seats[at.first].where);
-    int32_t kind = s->menus.kind_of_node[node], option = 0, width = 0;
-    const struct menu *m = menu_of(&s->menus, s->n_jobs, kind, job);
-    s->kind[job] = -1;
-    if (m == NULL)
-        return;
-    while (option < m->n_options && s->menus.option[m->option + option].config != p->config[job])
-        option++;
-    while (width < m->n_widths && s->menus.width[m->width + width].n != at.n)
-        width++;
-    if (option == m->n_options || width == m->n_widths)
-        return;
-    s->kind[job] = kind;
-    s->option[job] = option;
-    s->width[job] = width;
-}
-
 /* Goes on where another process stopped. */
 static void resume(struct pds *s, const struct view *v, const struct plan *p)
 {
@@ -199,8 +178,11 @@ static void resume(struct pds *s, const struct view *v, const struct plan *p)
     s->priced = m->n_prices > 0;
     for (int32_t r = 0; r < m->n_prices && r < CHOICE_RES_MAX; r++)
         s->price[r] = m->price[r];
-    for (int32_t j = v->running_first; s->has_menus && j >= 0; j = v->stay[j].next)
-        adopt(s, v, p, j);
+    for (int32_t j = v->running_first; s->has_menus && j >= 0; j = v->stay[j].next) {
+        if (s->has_lore)
+            lore_ask(&s->lore, j, v->now_us);
+        pds_adopt(s, v, p, j);
+    }
 }
 
 void pds_recall(const struct pds *s, struct memory *out)
@@ -222,7 +204,8 @@ static int64_t boundary_us(const struct pds *s, int64_t now_us)
 /* When something will have happened that no event tells of; TIME_NEVER. */
 static int64_t next_us(const struct pds *s, const struct view *v)
 {
-    int64_t next = TIME_NEVER;
+    bool any = s->n_waiting > 0 || v->running_first >= 0;
+    int64_t next = s->has_lore && any ? lore_next_us(&s->lore) : TIME_NEVER;
     for (int32_t i = 0; s->config->aging_s > 0 && i < s->n_waiting; i++)
         if (!s->aged[s->queue[i].job] && ages_us(s, v, s->queue[i].job) < next)
             next = ages_us(s, v, s->queue[i].job);
@@ -236,6 +219,8 @@ static enum status pass_at(struct pds *s, const struct view *v, struct plan *p, 
     s->changed = false;
     s->ran = true;
     p->rules.share_max = 1;
+    if (s->has_lore && s->lore.news)
+        TRY(pds_learn(s, v, p, err));
     if (!run_pass(&a, fresh))
         return fail_memory(err);
     if (s->changed || (!s->config->skip_idle && (s->n_waiting > 0 || v->running_first >= 0)))
@@ -246,8 +231,13 @@ static enum status pass_at(struct pds *s, const struct view *v, struct plan *p, 
 enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, struct error *err)
 {
     s->ran = false;
-    for (int32_t i = 0; i < v->n_arrived; i++)
+    if (s->has_lore)
+        lore_advance(&s->lore, v->now_us);
+    for (int32_t i = 0; i < v->n_arrived; i++) {
+        if (s->has_lore)
+            lore_arrive(&s->lore, v->arrived[i], v->now_us);
         enqueue(s, v, v->arrived[i]);
+    }
     if (v->memory != NULL)
         resume(s, v, p);
     s->changed = s->changed || v->n_arrived > 0 || v->n_finished > 0;
@@ -256,7 +246,7 @@ enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, stru
         plan_wake(p, at_us);
         return ST_OK;
     }
-    s->changed = age(s, v) || s->changed;
+    s->changed = age(s, v) || s->changed || (s->has_lore && s->lore.news);
     if (s->changed || !s->config->skip_idle)
         TRY(pass_at(s, v, p, err));
     int64_t next = next_us(s, v);

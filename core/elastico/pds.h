@@ -18,6 +18,7 @@
 #include "core/elastico/pds_state.h"
 
 extern const struct param pds_params[];
+extern const char *const pds_tables[]; /* policy.tables */
 
 /* config must outlive it. The caller frees in any case. */
 enum status pds_init(struct pds *s, const struct pds_config *config, const struct view *v,

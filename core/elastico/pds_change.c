@@ -27,15 +27,15 @@ void pass_protect(struct pass *a)
 {
     for (int32_t i = 0; i < a->n; i++) {
         const struct resident *r = &a->resident[i];
-        double seen = r->alone / a->v->stay[r->job].speed;
+        double seen = pass_alone(a, r) / a->v->stay[r->job].speed;
         a->s->epoch.n_violations += r->shares && seen > a->s->tau[r->job] * (1 + 1e-6);
     }
     if (!a->config->watch || pass_is(a, PDS_NO_IAC))
         return;
     for (int32_t c = 0; c < a->n_couples; c++) {
         const struct resident *x = &a->resident[a->couple[c].a], *y = &a->resident[a->couple[c].b];
-        bool hurt = x->alone > a->v->stay[x->job].speed * a->s->tau[x->job] * (1 + 1e-6) ||
-                    y->alone > a->v->stay[y->job].speed * a->s->tau[y->job] * (1 + 1e-6);
+        bool hurt = pass_alone(a, x) > a->v->stay[x->job].speed * a->s->tau[x->job] * (1 + 1e-6) ||
+                    pass_alone(a, y) > a->v->stay[y->job].speed * a->s->tau[y->job] * (1 + 1e-6);
         struct resident *guest = guest_of(a, &a->couple[c]);
         if (!hurt || guest->n_cards != 1 || guest->touched)
             continue;
@@ -58,6 +58,8 @@ static bool safe_in(struct pass *a, int32_t i, int32_t option, double *s)
             continue;
         const struct resident *q = &a->resident[k->a == i ? k->b : k->a];
         double both[2];
+        if (!pass_option(a, r->menu, option)->profiled)
+            return false;
         pass_slowdowns(a, r->menu, option, q->menu, q->option, both);
         if (both[0] > pass_tau(a, r->menu, speed) || both[1] > pass_tau(a, q->menu, q->alone))
             return false;

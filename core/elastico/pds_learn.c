@@ -16,12 +16,13 @@ static bool learn_one(struct pass *a, const struct resident *r, const struct res
 {
     const struct rst *rst = a->s->menus.rst;
     double speed = a->v->stay[r->job].speed;
-    bool news;
-    if (!(speed > 0) || !only_beside(a, r, q->job))
-        return true;
     const struct menu_option *of = pass_option(a, r->menu, r->option);
     const struct menu_option *beside = pass_option(a, q->menu, q->option);
-    if (!seen_add(&a->s->seen, (struct iac_pair){of->row, beside->row}, r->alone / speed, &news))
+    bool news;
+    if (!(speed > 0) || !of->profiled || !beside->profiled || !only_beside(a, r, q->job))
+        return true;
+    if (!seen_add(&a->s->seen, (struct iac_pair){of->row, beside->row},
+                  pass_alone(a, r) / speed, &news))
         return false;
     if (news)
         pairing_forget(&a->s->pairing, rst->workload[r->job], rst->workload[q->job]);

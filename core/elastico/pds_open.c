@@ -1,6 +1,8 @@
 /* What a pds is made of: its settings, its columns, and what it derives from profiles. */
 #include "core/elastico/pds.h"
 
+#include "core/elastico/pds_pass.h"
+
 #include "core/cluster/waitq.h"
 
 #include <math.h>
@@ -9,6 +11,8 @@
 static const char *const tau_names[] = {"floor", "paper", NULL};
 static const char *const weight_names[] = {"remaining", "arrival", NULL};
 static const char *const without_names[] = {"none", "rst", "esp", "iac", "pds", NULL};
+
+const char *const pds_tables[] = {"profiling.store", NULL};
 
 #define C struct pds_config
 // clang-format off
@@ -34,6 +38,11 @@ const struct param pds_params[] = {
     PARAM_BOOL(C, iac.online, 0, "what is seen of a pair on a shared card corrects what is believed of it [future work iv]"),
     PARAM_REAL(C, margin, "1", 0.15, 0, 100, "a pair must be worth this much more than its host alone [ours]"),
     PARAM_REAL(C, min_rate_frac, "1", 0.5, 0, 1, "promised part of the submitted rate where a trace has none [ours]"),
+    PARAM_REAL(C, profiling.each_s, "s", 240, 0.001, 1e6, "one profile takes [§4.1: 3-5 minutes]"),
+    PARAM_INT(C, profiling.gpus, "GPUs", 1, 0, 100000, "outside the cluster, that profile; 0: as many as are wanted [§5.7: one]"),
+    PARAM_CHOICE(C, profiling.known, lore_known_names, LORE_ALL, "the configurations profiled at first: all, or those in the store"),
+    PARAM_TEXT(C, profiling.store, NULL, "CSV file of these: workload,config; without one the store is empty"),
+    PARAM_CHOICE(C, profiling.what, lore_what_names, LORE_FAMILY, "what is profiled: behind what jobs arrive in the other configurations of their workload, or nothing else"),
     PARAM_INT(C, queue_depth, "jobs", 64, 0, 100000, "of the queue that are priced [ours]"),
     PARAM_INT(C, rounds, "rounds", 3, 1, 100, "of prices and penalties in a pass [paper: 2-3]"),
     PARAM_BOOL(C, skip_idle, 1, "leave out boundaries at which nothing can have changed"),
@@ -117,8 +126,9 @@ static bool columns_new(struct pds *s, const struct view *v, struct arena *arena
 }
 
 /* Room for all that can run at once and those priced besides. */
-static bool prices_new(struct pds *s, const struct view *v, struct arena *arena)
+static bool prices_new(struct pds *s, const struct view *v)
 {
+    struct arena *arena = &s->by_menu;
     int64_t n_rows = 1, most = 1, n = 2 * (int64_t)v->cluster->n_cards + s->config->queue_depth;
     for (int32_t i = 0; i < s->menus.n; i++) {
         int64_t items = (int64_t)s->menus.menu[i].n_options * s->menus.menu[i].n_widths;
@@ -135,31 +145,91 @@ static bool prices_new(struct pds *s, const struct view *v, struct arena *arena)
            esp_init(&s->esp, (int32_t)n, (int32_t)(n * (most + 1)), (int32_t)n_rows, arena);
 }
 
-enum status pds_init(struct pds *s, const struct pds_config *config, const struct view *v,
-                     struct arena *arena, struct error *err)
+/* What the profiles tell, and all that is made of it. keep (n_configs): NULL for none. */
+static enum status open_menus(struct pds *s, const struct view *v, const bool *keep,
+                              struct error *err)
 {
-    *s = (struct pds){.config = config, .n_jobs = v->jobs->n_jobs, .changed = true};
-    if (!columns_new(s, v, arena))
-        return fail_memory(err);
+    const struct pds_config *config = s->config;
+    const struct rst *rst = s->has_lore ? &s->lore.known : v->rst;
     struct menu_rules rules = {.min_rate_frac = config->min_rate_frac,
+                               .keep = keep,
                                .reshape = config->without != PDS_NO_RST,
                                .scale_exp = v->scale_exp};
-    if (v->rst != NULL)
-        TRY(menus_init(&s->menus, v->rst, v->jobs, v->cluster, &rules, err));
-    s->has_menus = v->rst != NULL;
+    if (rst != NULL)
+        TRY(menus_init(&s->menus, rst, v->jobs, v->cluster, &rules, err));
+    s->has_menus = rst != NULL;
     struct belief *belief = config->without == PDS_NO_IAC ? NULL : v->belief;
     TRY(pairing_init(&s->pairing, &s->menus, belief, v->side,
                      config->iac.online ? &s->seen : NULL,
                      config->without == PDS_NO_IAC ? INFINITY : config->tau_base + config->beta_max,
                      err));
-    if (!find_shapes(s, v->jobs) || !prices_new(s, v, arena))
+    return find_shapes(s, v->jobs) && prices_new(s, v) ? ST_OK : fail_memory(err);
+}
+
+static void close_menus(struct pds *s)
+{
+    pairing_free(&s->pairing);
+    menus_free(&s->menus);
+    arena_free(&s->by_menu);
+}
+
+enum status pds_init(struct pds *s, const struct pds_config *config, const struct view *v,
+                     struct arena *arena, struct error *err)
+{
+    *s = (struct pds){.config = config, .n_jobs = v->jobs->n_jobs, .changed = true};
+    const struct lore_config *profiling = &config->profiling;
+    if (profiling->store != NULL && profiling->known == LORE_ALL)
+        return fail(err, ST_USAGE,
+                    "elastico.profiling.store=%s counts with elastico.profiling.known=store alone",
+                    profiling->store);
+    if (!columns_new(s, v, arena))
         return fail_memory(err);
-    return ST_OK;
+    s->has_lore = v->rst != NULL && profiling->known == LORE_STORE;
+    if (s->has_lore)
+        TRY(lore_init(&s->lore, profiling, v->rst, v->jobs, v->cluster, &v->tables[0], arena, err));
+    return open_menus(s, v, NULL, err);
 }
 
 void pds_free(struct pds *s)
 {
-    pairing_free(&s->pairing);
+    close_menus(s);
     seen_free(&s->seen);
-    menus_free(&s->menus);
+}
+
+void pds_adopt(struct pds *s, const struct view *v, const struct plan *p, int32_t job)
+{
+    struct seats at = p->at[v->jobs->task_begin[job]];
+    int32_t node = seat_node(p->cluster, p->cluster->seats[at.first].where);
+    int32_t kind = s->menus.kind_of_node[node], option = 0, width = 0;
+    const struct menu *m = menu_of(&s->menus, s->n_jobs, kind, job);
+    s->kind[job] = -1;
+    if (m == NULL)
+        return;
+    while (option < m->n_options && s->menus.option[m->option + option].config != p->config[job])
+        option++;
+    while (width < m->n_widths && s->menus.width[m->width + width].n != at.n)
+        width++;
+    if (option == m->n_options || width == m->n_widths)
+        return;
+    s->kind[job] = kind;
+    s->option[job] = option;
+    s->width[job] = width;
+}
+
+enum status pds_learn(struct pds *s, const struct view *v, const struct plan *p, struct error *err)
+{
+    bool *keep = arena_alloc(v->scratch, (size_t)v->rst->w->n_configs + 1, sizeof *keep);
+    if (keep == NULL)
+        return fail_memory(err);
+    for (int32_t j = v->running_first; j >= 0; j = v->stay[j].next)
+        if (p->config[j] >= 0)
+            keep[p->config[j]] = true;
+    lore_settle(&s->lore);
+    close_menus(s);
+    TRY(open_menus(s, v, keep, err));
+    for (int32_t j = v->running_first; j >= 0; j = v->stay[j].next)
+        pds_adopt(s, v, p, j);
+    for (int32_t i = 0; i < s->n_waiting; i++)
+        s->queue[i].shape = s->shape[s->queue[i].job];
+    return ST_OK;
 }

@@ -55,6 +55,12 @@ static inline const struct menu_width *pass_width(const struct pass *a, int32_t 
 {
     return &a->s->menus.width[a->s->menus.menu[menu].width + i];
 }
+/* The speed that a profiled job would have alone, in what it is seen to run at: r->alone is in the
+ * believed speed of its submitted configuration. */
+static inline double pass_alone(const struct pass *a, const struct resident *r)
+{
+    return r->alone * (a->s->menus.rst->rate[r->job] / a->v->rst->rate[r->job]);
+}
 static inline bool pass_is(const struct pass *a, enum pds_without what)
 {
     return a->config->without == (int)what;
@@ -103,6 +109,11 @@ static inline int32_t pass_card(const struct pass *a, int32_t job, int32_t i)
     return a->p->cluster->seats[a->p->at[a->v->jobs->task_begin[job]].first + i].where;
 }
 
+/* pds_open.c: finds a running job in the menus; kind -1 where it is not in them. */
+void pds_adopt(struct pds *s, const struct view *v, const struct plan *p, int32_t job);
+/* pds_open.c: menus of what the profiles tell by now; running jobs as they are, in these. */
+enum status pds_learn(struct pds *s, const struct view *v, const struct plan *p,
+                      struct error *err) MUST_USE;
 /* pds_learn.c: what is seen of pairs corrects what is believed of them. False when memory is out. */
 bool pass_learn(struct pass *a);
 /* pds_prices.c: rounds of prices, choices and penalties; writes want_option and want_width. */

@@ -30,7 +30,9 @@ struct priced {
 static void demand_of(const struct pass *a, const struct menu_option *o, double *out)
 {
     const struct profiles *p = a->s->menus.rst->p;
-    double sm = p->m.sm[o->row], cpu = p->m.cpu[o->row], ram = p->m.ram_mib[o->row];
+    bool known = o->row >= 0; /* else it may want all of the SMs */
+    double sm = known ? p->m.sm[o->row] : 1, cpu = known ? p->m.cpu[o->row] : 0,
+           ram = known ? p->m.ram_mib[o->row] : 0;
     out[RES_MEM] = o->mem_mib * a->per_card[RES_MEM];
     out[RES_SLOT] = a->per_card[RES_SLOT];
     out[RES_SM] = isnan(sm) ? 0 : sm * a->per_card[RES_SM];

@@ -4,6 +4,7 @@
 
 #include "core/cluster/policy.h"
 #include "core/elastico/esp.h"
+#include "core/elastico/lore.h"
 #include "core/elastico/pairing.h"
 #include "core/elastico/transition.h"
 
@@ -23,6 +24,7 @@ struct pds_config {
     bool skip_idle, watch;
     struct transition_costs cost;
     struct esp_config esp;
+    struct lore_config profiling;
 };
 
 /* A waiting job in its place: least key first, then the lower number. Those that have waited for
@@ -34,10 +36,13 @@ struct pds_waiting {
 
 struct pds {
     const struct pds_config *config;
-    struct menus menus;
+    struct lore lore; /* where has_lore: else everything is known */
+    bool has_lore;
+    struct menus menus; /* of what is known */
     struct seen seen;
     struct pairing pairing;
     struct esp esp;
+    struct arena by_menu; /* owns what has the size of menus: esp, blocked, row_of_menu */
     bool has_menus;
     int32_t n_jobs, most_options; /* of a menu, at all widths */
 

@@ -171,19 +171,18 @@ static double bs_max(const struct workloads *w, int32_t wl)
     return w->values[wl][KNOB_BS][w->n_values[wl][KNOB_BS] - 1];
 }
 
-/* The most memory of the nearest profile and its neighbours by one knob's step stands in for what
- * was not measured. */
-static int32_t neighbours_fb_mib(const struct workloads *w, int32_t from)
+int32_t profile_neighbours_mib(const struct workloads *w, int32_t from, const bool *profiled,
+                               const int32_t *fb_mib)
 {
-    int32_t wl = w->workload[from], most = w->fb_mib[from];
+    int32_t wl = w->workload[from], most = fb_mib[from];
     for (int k = 0; k < N_KNOBS; k++)
         for (int step = -1; step <= 1; step += 2) {
             int32_t i = config_index(w, from, (enum knob)k) + step;
             if (i < 0 || i >= w->n_values[wl][k])
                 continue;
             int32_t c = config_with(w, from, (enum knob)k, i);
-            if (w->profiled[c] && w->fb_mib[c] > most)
-                most = w->fb_mib[c];
+            if (profiled[c] && fb_mib[c] > most)
+                most = fb_mib[c];
         }
     return most;
 }
@@ -200,7 +199,7 @@ static int32_t fb_mib_of(const struct workloads *w, int32_t c, int32_t from)
     case SOURCE_INFER: return (int32_t)lround(value[KNOB_MU] * 40 * GIB);
     case SOURCE_MEASURED: break;
     }
-    return from == c ? w->fb_mib[c] : neighbours_fb_mib(w, from);
+    return from == c ? w->fb_mib[c] : profile_neighbours_mib(w, from, w->profiled, w->fb_mib);
 }
 
 static bool columns_new(struct profiles *p)
@@ -220,7 +219,7 @@ enum status profiles_init(struct profiles *p, const struct workloads *w, struct 
     if (!columns_new(p))
         return fail_memory(err);
     for (int32_t c = 0; c < w->n_configs; c++) {
-        int32_t from = w->profiled[c] ? c : config_nearest(w, c);
+        int32_t from = w->profiled[c] ? c : config_nearest(w, c, w->profiled);
         p->fb_mib[c] = fb_mib_of(w, c, from);
         for (int32_t k = 0; k < N_CARDS; k++) {
             struct row r = row_of(w, c, from, &card_table[k]);

@@ -33,6 +33,11 @@ enum status profiles_init(struct profiles *p, const struct workloads *w,
                           struct error *err) MUST_USE;
 void profiles_free(struct profiles *p);
 
+/* The most GPU memory of a profiled configuration and its profiled neighbours by one knob's step:
+ * stands in for that of one that was not. profiled, fb_mib (n_configs). */
+int32_t profile_neighbours_mib(const struct workloads *w, int32_t from, const bool *profiled,
+                               const int32_t *fb_mib);
+
 /* Leaves of n configurations those that no other is at least as fast as with no more of anything
  * (GPU memory, thousandths of cores, host memory, SM active; what is not known is alike), and keep
  * (-1: none), in the order given; of equals the first. Returns how many. Cost O(n^2). */

@@ -181,7 +181,8 @@ int32_t rst_smallest(const struct rst *r, int32_t job)
     const struct workloads *w = r->w;
     int32_t wl = r->workload[job], best = -1, length = config_index(w, r->submitted[job], KNOB_SL);
     for (int32_t c = w->config_begin[wl]; c < w->config_begin[wl + 1]; c++) {
-        if (config_index(w, c, KNOB_SL) != length || !(rst_speed(r, job, c, r->card[job]) > 0))
+        if (config_index(w, c, KNOB_SL) != length || !rst_profiled(r, c) ||
+            !(rst_speed(r, job, c, r->card[job]) > 0))
             continue;
         int32_t less = best < 0 ? -1 : rst_mem_mib(r, job, c) - rst_mem_mib(r, job, best);
         if (less < 0 || (less == 0 && better(r->p, r->card[job], c, best)))
@@ -194,6 +195,8 @@ bool rst_feasible(const struct rst *r, int32_t job, int32_t config, int32_t card
                   int32_t card_mem_mib, double min_rate_frac)
 {
     const struct workloads *w = r->w;
+    if (!rst_profiled(r, config))
+        return false;
     double rate = r->p->m.rate[rst_row(r, job, config, card)];
     return rst_mem_mib(r, job, config) <= card_mem_mib - MEM_SYSTEM_MIB &&
            config_index(w, config, KNOB_SL) >= config_index(w, r->submitted[job], KNOB_SL) &&

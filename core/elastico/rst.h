@@ -21,6 +21,8 @@ struct rst {
     int32_t n_outside;     /* jobs with GPUs whose workload is not in the catalog, or none */
     int32_t n_unlisted;    /* jobs whose listed configuration is not one of the workload's: the
                               nearest, or the default, stands in */
+    const int32_t *stand_in; /* (configurations) whose profile counts for each: its own where it was
+                                taken, -1 where nothing is known; NULL: all were (lore.h) */
 
     /* (n_jobs) */
     int32_t *workload;  /* -1: not in the catalog, or no GPUs */
@@ -48,18 +50,27 @@ static inline int32_t rst_card(const struct rst *r, const struct cluster *c, int
     return card >= 0 ? card : r->card[job];
 }
 
-/* The profile row of a job of the catalog in a configuration of its workload. */
+static inline bool rst_profiled(const struct rst *r, int32_t config)
+{
+    return r->stand_in == NULL || r->stand_in[config] == config;
+}
+/* The profile row of a job of the catalog in a configuration of its workload; -1 where nothing is
+ * known. */
 static inline int32_t rst_row(const struct rst *r, int32_t job, int32_t config, int32_t card)
 {
     int32_t length = config_index(r->w, r->submitted[job], KNOB_SL);
-    return profile_row(r->p, config_with(r->w, config, KNOB_SL, length), card);
+    int32_t own = config_with(r->w, config, KNOB_SL, length);
+    int32_t from = r->stand_in == NULL ? own : r->stand_in[own];
+    return from < 0 ? -1 : profile_row(r->p, from, card);
 }
 
 /* T(c, card) / T(submitted, reference): reference seconds per second, alone, on as many GPUs as
- * asked for. Exactly 1 for the submitted configuration on the reference card. */
+ * asked for. Exactly 1 for the submitted configuration on the reference card, and where nothing is
+ * known. */
 static inline double rst_speed(const struct rst *r, int32_t job, int32_t config, int32_t card)
 {
-    return r->p->m.rate[rst_row(r, job, config, card)] / r->rate[job];
+    int32_t row = rst_row(r, job, config, card);
+    return row < 0 ? 1 : r->p->m.rate[row] / r->rate[job];
 }
 
 /* What n GPUs are worth over the n0 an elastic job asked for: by its workload's measured scaling,
@@ -72,11 +83,11 @@ static inline int32_t rst_mem_mib(const struct rst *r, int32_t job, int32_t conf
     return config == r->submitted[job] ? r->mem_mib[job] : r->p->fb_mib[config];
 }
 
-/* The configuration of a job's workload, at its own length, that reserves least GPU memory; of
+/* The profiled configuration of a job's workload, at its own length, that reserves least GPU memory; of
  * equals the fastest on its reference card, then the lowest number. */
 int32_t rst_smallest(const struct rst *r, int32_t job);
 
-/* Does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's sequences, and keep
+/* Was it profiled, does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's sequences, and keep
  * at least min_rate_frac of the submitted rate: L_j of the paper's (4)? */
 bool rst_feasible(const struct rst *r, int32_t job, int32_t config, int32_t card,
                   int32_t card_mem_mib, double min_rate_frac);

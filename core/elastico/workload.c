@@ -103,7 +103,7 @@ static double normalised(const struct workloads *w, int32_t config, int knob)
     return by_ratio ? log(x / lo) / log(hi / lo) : (x - lo) / (hi - lo);
 }
 
-int32_t config_nearest(const struct workloads *w, int32_t config)
+int32_t config_nearest(const struct workloads *w, int32_t config, const bool *profiled)
 {
     int32_t wl = w->workload[config], best = -1;
     double best_distance = INFINITY, at[N_KNOBS];
@@ -111,9 +111,11 @@ int32_t config_nearest(const struct workloads *w, int32_t config)
         at[k] = normalised(w, config, k);
     for (int32_t c = w->config_begin[wl]; c < w->config_begin[wl + 1]; c++) {
         double distance = 0;
+        if (!profiled[c])
+            continue;
         for (int k = 0; k < N_KNOBS; k++)
             distance += (normalised(w, c, k) - at[k]) * (normalised(w, c, k) - at[k]);
-        if (!w->profiled[c] || !(distance < best_distance))
+        if (!(distance < best_distance))
             continue;
         best = c;
         best_distance = distance;

@@ -3,6 +3,7 @@
 #include "sim/cmd/options.h"
 #include "sim/cmd/watch.h"
 #include "sim/results/output.h"
+#include "sim/results/profiles_csv.h"
 #include "sim/results/report.h"
 
 static const char run_doc[] =
@@ -16,18 +17,33 @@ static const char run_doc[] =
     "Exit codes: 0 ok, 2 usage or settings, 3 trace refused, 4 output or database, 5 nothing ran,\n"
     "130/143 interrupted (what was finished is kept and marked).";
 
+enum { KEY_PROFILES = 1 };
+static const struct argp_option run_options[] = {
+    {"profiles", KEY_PROFILES, "FILE", 0,
+     "write what was profiled by the end as CSV, for elastico.profiling.store", 4},
+    {0},
+};
 static const struct argp_child run_children[] = {
     {&options_argp, 0, NULL, 0}, {&policy_argp, 0, NULL, 0}, {0}};
 
-static error_t pass_input(int key, char *arg, struct argp_state *state)
+struct asked {
+    struct options options;
+    const char *profiles; /* NULL for none */
+};
+
+static error_t parse_run(int key, char *arg, struct argp_state *state)
 {
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = state->child_inputs[1] = state->input;
-    else if (key == ARGP_KEY_ARG)
+    struct asked *asked = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = state->child_inputs[1] = &asked->options;
+        return 0;
+    case KEY_PROFILES: asked->profiles = arg; return 0;
+    case ARGP_KEY_ARG:
         argp_error(state, "'%s': options begin with --; a trace is named by --trace", arg);
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
 }
 
 /* What is said once the run is over; the exit code where it is not simply 0. */
@@ -59,8 +75,9 @@ static enum status tell(const struct options *o, const struct run_request *q,
     return ST_OK;
 }
 
-static enum status run_once(const struct options *o, struct run_request *q, struct error *err)
+static enum status run_once(const struct asked *asked, struct run_request *q, struct error *err)
 {
+    const struct options *o = &asked->options;
     struct store store = {0};
     struct run_result result = {0};
     struct watcher watcher;
@@ -74,6 +91,8 @@ static enum status run_once(const struct options *o, struct run_request *q, stru
     struct run_watch watch = watch_begin(&watcher, o->quiet);
     status = run_execute(q, &watch, &result, err);
     watch_end(&watcher);
+    if (status == ST_OK && asked->profiles != NULL)
+        status = profiles_csv(&result, asked->profiles, err);
     if (status == ST_OK && o->db != NULL)
         status = store_run(&store, q, &result, name, err);
     if (status == ST_OK)
@@ -89,20 +108,20 @@ out:
 int cmd_run(int argc, char **argv)
 {
     static const struct argp argp = {
-        .parser = pass_input, .doc = run_doc, .children = run_children};
-    struct options options = {0};
+        .options = run_options, .parser = parse_run, .doc = run_doc, .children = run_children};
+    struct asked asked = {0};
     struct run_request request = {0};
     struct error err = {{0}};
     enum status status = ST_OK;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
+    if (argp_parse(&argp, argc, argv, 0, NULL, &asked) != 0)
         status = fail_memory(&err);
     watch_signals();
     if (status == ST_OK)
         status = run_request_init(&request, &err);
     if (status == ST_OK)
-        status = run_once(&options, &request, &err);
+        status = run_once(&asked, &request, &err);
     run_request_free(&request);
-    options_free(&options);
+    options_free(&asked.options);
     int code = report_error(status, &err);
     return status == ST_INTERRUPTED ? watch_exit_code() : code;
 }

@@ -1,6 +1,7 @@
 #include "sim/run/engine.h"
 
 #include "core/cluster/waitq.h"
+#include "core/elastico/lore.h"
 #include "sim/run/eventq.h"
 #include "sim/run/rates.h"
 #include "sim/run/sampler.h"
@@ -635,6 +636,22 @@ static enum status on_finish(struct engine *e, int32_t job, struct error *err)
     return ST_OK;
 }
 
+/* What the policy's store of profiles has come to. */
+static enum status note_profiles(struct engine *e, struct error *err)
+{
+    const struct lore *l = e->s->policy->lore == NULL ? NULL : e->s->policy->lore(e->state);
+    if (l == NULL)
+        return ST_OK;
+    size_t n = (size_t)l->truth->w->n_configs;
+    e->log->profiling = (struct profiling){malloc(n * sizeof(bool)), l->n_hits, l->n_misses,
+                                           l->n_waited, l->waited_s};
+    if (e->log->profiling.profiled == NULL)
+        return fail_memory(err);
+    memcpy(e->log->profiling.profiled, l->profiled, n * sizeof(bool));
+    e->log->profiled_gpu_s += lore_gpu_s(l, e->now_us);
+    return ST_OK;
+}
+
 static enum status finish_run(struct engine *e, struct error *err)
 {
     struct job_table *t = e->jobs;
@@ -652,5 +669,6 @@ static enum status finish_run(struct engine *e, struct error *err)
         if (t->status[j] == JOB_WAITING || t->status[j] == JOB_RUNNING)
             t->status[j] = JOB_UNFINISHED; /* one not yet submitted stays so: interrupted */
     e->log->end_us = e->now_us;
+    TRY(note_profiles(e, err));
     return e->plan.failed ? fail_memory(err) : sampler_close(&e->sampler, e->log, err);
 }

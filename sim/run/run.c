@@ -206,6 +206,44 @@ static void epoch_metrics(struct run_result *out)
     }
 }
 
+/* Of one that keeps a store of profiles. */
+static void profile_metrics(struct run_result *out)
+{
+    const struct profiling *p = &out->log.profiling;
+    double hits = (double)p->n_hits, n = hits + (double)p->n_misses;
+    if (p->profiled == NULL || out->n_extra + 4 > METRICS_EXTRA_MAX)
+        return;
+    const double value[4] = {hits, (double)p->n_misses, n > 0 ? hits / n : NAN,
+                             p->n_waited > 0 ? p->waited_s / (double)p->n_waited : NAN};
+    for (int i = 0; i < 4; i++) {
+        out->extra_name[out->n_extra] = out->policy->profile_metrics[i];
+        out->extra[out->n_extra++] = value[i];
+    }
+}
+
+/* What it had profiled in the end, in words: the catalog goes with the run's parts. */
+static enum status name_profiled(const struct models *m, struct run_result *out, struct error *err)
+{
+    const struct workloads *w = &m->workloads;
+    const bool *profiled = out->log.profiling.profiled;
+    if (profiled == NULL)
+        return ST_OK;
+    out->profiled = arena_alloc(&out->arena, (size_t)w->n_configs + 1, sizeof *out->profiled);
+    if (out->profiled == NULL)
+        return fail_memory(err);
+    for (int32_t c = 0; c < w->n_configs; c++) {
+        if (!profiled[c])
+            continue;
+        struct profiled *p = &out->profiled[out->n_profiled++];
+        p->workload = arena_text(&out->arena, names_text(&w->names, w->workload[c]),
+                                 names_length(&w->names, w->workload[c]));
+        config_text(w, c, p->config);
+        if (p->workload == NULL)
+            return fail_memory(err);
+    }
+    return ST_OK;
+}
+
 static enum status simulate(const struct run_request *q, const struct run_watch *watch,
                             struct run_parts *parts, struct run_result *out, struct error *err)
 {
@@ -240,6 +278,8 @@ static enum status simulate(const struct run_request *q, const struct run_watch 
     if (out->policy->metrics != NULL)
         out->n_extra = out->policy->metrics(t, out->extra_name, out->extra, METRICS_EXTRA_MAX);
     epoch_metrics(out);
+    profile_metrics(out);
+    TRY(name_profiled(&parts->models, out, err));
     out->nothing_ran = true;
     for (int32_t j = 0; j < t->n_jobs && out->nothing_ran; j++)
         out->nothing_ran = t->start_us[j] == TIME_NEVER;
@@ -286,5 +326,6 @@ void run_result_free(struct run_result *r)
     trace_free(&r->trace);
     cluster_free(&r->cluster);
     run_log_free(&r->log);
+    arena_free(&r->arena);
     *r = (struct run_result){0};
 }

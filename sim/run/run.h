@@ -13,6 +13,12 @@ enum { METRICS_EXTRA_MAX = 16 };
 enum status run_read_trace(const struct run_request *q, const volatile sig_atomic_t *stop,
                            struct trace *out, struct error *err) MUST_USE;
 
+/* A configuration that was profiled. */
+struct profiled {
+    const char *workload;
+    char config[96];
+};
+
 /* What it gave. Owns its tables. */
 struct run_result {
     const struct policy *policy;
@@ -23,6 +29,9 @@ struct run_result {
     int n_extra; /* the policy's own metrics */
     const char *extra_name[METRICS_EXTRA_MAX];
     double extra[METRICS_EXTRA_MAX];
+    struct profiled *profiled; /* (n_profiled) in the end, where the policy keeps a store of them */
+    int32_t n_profiled;
+    struct arena arena; /* owns the profiled */
     double wall_s, cpu_s, peak_rss_mib; /* of the whole process for the last one */
     bool nothing_ran;                   /* exit 5 */
 };

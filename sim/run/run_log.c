@@ -11,5 +11,6 @@ void run_log_free(struct run_log *l)
     free(l->sample);
     free(l->happening);
     free(l->epoch);
+    free(l->profiling.profiled);
     *l = (struct run_log){0};
 }

@@ -63,7 +63,12 @@ struct run_log {
     bool sm_unknown;     /* not every job that ran has a profile */
     double done_gpu_s;   /* reference GPU-seconds done in the window, without one between first and
                             last submission */
-    double profiled_gpu_s; /* GPU time spent aside */
+    double profiled_gpu_s; /* GPU time spent aside, and on profiles outside the cluster */
+    struct profiling {     /* of a policy with a store of profiles; NULL and zeros without */
+        bool *profiled;    /* (configurations) in the end */
+        int64_t n_hits, n_misses, n_waited;
+        double waited_s; /* by n_waited misses together until their profile was there */
+    } profiling;
     bool interrupted, stalled;
     double decide_s_mean, decide_s_p99; /* wall time, never part of "same bytes" */
 };
