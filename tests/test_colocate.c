@@ -246,7 +246,7 @@ static void run_with_profiles(struct lab *l, const char *policy, const char *set
                               const char **names, int32_t n_columns, const char **cells,
                               int32_t n_rows, enum status want)
 {
-    struct table table = {n_rows, n_columns, names, cells, NULL, {0}};
+    struct table table = {n_rows, n_columns, names, cells, NULL, NULL, {0}};
     struct run_log log;
     struct error err = {{0}};
     name_kinds(l);

@@ -10,7 +10,7 @@ TestSuite(facts, .fini = abort_on_leak, .timeout = 60);
 
 static const char *names[] = {"workload", "util", "half"};
 static const char *cells[] = {"x", ".25", "", "y", "0.5", "2"};
-static const struct table table = {2, 3, names, cells, NULL, {0}};
+static const struct table table = {2, 3, names, cells, NULL, NULL, {0}};
 static const struct fact util = {"util", .6, 0, 1, true}, half = {"half", .1, 0, 1, false};
 
 static enum status look(const struct table *t, const struct fact *column, double *out,
@@ -64,7 +64,7 @@ Test(facts, a_table_without_workloads_is_refused)
     double of_job[5];
     struct error err = {{0}};
     const char *wrong[] = {"name", "util", "half"};
-    const struct table nameless = {2, 3, wrong, cells, NULL, {0}};
+    const struct table nameless = {2, 3, wrong, cells, NULL, NULL, {0}};
     cr_assert_eq(look(&nameless, &util, of_job, &err), ST_INPUT);
     cr_assert_not_null(strstr(err.text, "no column workload"));
 }

@@ -84,7 +84,7 @@ static const char *const columns[] = {"workload",  "alpha_c",  "beta_c",  "alpha
 static enum status run_with(struct lab *l, const char **cells, struct error *err)
 {
     const char *names[13];
-    struct table table = {1, 13, names, cells, NULL, {0}};
+    struct table table = {1, 13, names, cells, NULL, NULL, {0}};
     struct run_log log;
     for (int c = 0; c < 13; c++)
         names[c] = columns[c];

@@ -3,6 +3,7 @@
 #include "traces/csv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Copies the row's fields; cells grow in steps, so they are collected outside the arena first. */
 static enum status copy_row(struct table *t, const struct csv *row, const char **cell,
@@ -58,8 +59,9 @@ enum status table_read(const char *path, struct table *out, struct error *err)
         goto out;
     }
     out->n_columns = (int32_t)row.n;
+    out->path = arena_text(&out->arena, path, strlen(path));
     out->column = arena_alloc(&out->arena, row.n, sizeof *out->column);
-    status = out->column == NULL ? fail_memory(err) : copy_row(out, &row, out->column, err);
+    status = out->column == NULL || out->path == NULL ? fail_memory(err) : copy_row(out, &row, out->column, err);
     if (status == ST_OK &&
         (status = read_rows(out, &row, &lines, &rows, err)) == ST_INPUT)
         fail_in(err, "%s", path);

@@ -13,6 +13,7 @@ struct table {
     const char **column; /* (n_columns) names */
     const char **cell;   /* (n_rows x n_columns) */
     int64_t *line;       /* (n_rows) of its file */
+    const char *path;    /* of that file, for messages */
     struct arena arena;  /* owns it all */
 };
 

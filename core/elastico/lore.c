@@ -51,17 +51,16 @@ static enum status read_pair(const struct lore *l, const struct table *t, int32_
 {
     const struct workloads *w = l->truth->w;
     const char *name = table_cell(t, row, column[0]), *text = table_cell(t, row, column[1]);
-    const char *path = l->config->store == NULL ? "" : l->config->store;
     char shown[96];
     bool exact = false;
     int32_t wl = workload_find(w, name, strlen(name));
     if (wl < 0)
-        return fail(err, ST_INPUT, "%s:%lld: column workload: '%s' is not in the catalog", path,
+        return fail(err, ST_INPUT, "%s:%lld: column workload: '%s' is not in the catalog", t->path,
                     (long long)t->line[row], name);
     *config = config_parse(w, wl, text, strlen(text), &exact);
     if (*config < 0 || !exact)
         return fail(err, ST_INPUT, "%s:%lld: column config: '%s' is none of %s's, want such as '%s'",
-                    path, (long long)t->line[row], text, name,
+                    t->path, (long long)t->line[row], text, name,
                     config_text(w, w->initial[wl], shown));
     return ST_OK;
 }
@@ -70,8 +69,7 @@ static enum status read_store(struct lore *l, const struct table *t, struct erro
 {
     const int32_t column[2] = {table_column(t, "workload"), table_column(t, "config")};
     if (t->n_columns > 0 && (column[0] < 0 || column[1] < 0))
-        return fail(err, ST_INPUT, "%s:1: want the columns workload and config",
-                    l->config->store == NULL ? "" : l->config->store);
+        return fail(err, ST_INPUT, "%s:1: want the columns workload and config", t->path);
     for (int32_t row = 0; row < t->n_rows; row++) {
         int32_t config = -1;
         TRY(read_pair(l, t, row, column, &config, err));

@@ -28,7 +28,7 @@ struct lore_config {
     int64_t gpus;      /* 0: as many as are wanted */
     int known;         /* enum lore_known */
     int what;          /* enum lore_what */
-    const char *store; /* the file, for messages; NULL for none */
+    const char *store; /* a CSV file; NULL for none */
 };
 
 enum lore_state { LORE_UNASKED, LORE_IN_FAMILY, LORE_WANTED, LORE_ON_GPU, LORE_PROFILED };
@@ -66,7 +66,7 @@ struct lore {
     double waited_s;
 };
 
-/* The table has columns workload and config; none is an empty store. ST_INPUT names its file, line
+/* The table has columns workload and config; none is an empty store. ST_INPUT names file, line
  * and column. Memory is the arena's; everything else is borrowed. */
 enum status lore_init(struct lore *l, const struct lore_config *config, const struct rst *rst,
                       const struct job_table *t, const struct cluster *c,

@@ -59,6 +59,8 @@ static void print(FILE *to, const struct state *s, const struct decision *d)
     quote_json(to, d->policy->name);
     fprintf(to, ",\n \"now_s\": %s,\n ", format_real(s->now_s, text));
     plan_json(to, &d->plan, rst, 0, s->now_s);
+    if (d->lore != NULL)
+        profiles_json(to, d->lore);
     fputs(",\n ", to);
     memory_json(to, &d->memory, &s->trace.jobs);
     fputs(",\n \"notes\": [", to);
@@ -82,6 +84,8 @@ static enum status answer(const struct options *o, struct run_request *q, struct
     if (status == ST_OK)
         status = state_parse(text, length, "stdin", s, err);
     free(text);
+    if (status == ST_OK && s->profiled.n_columns > 0)
+        status = run_set(q, "elastico.profiling.known=store", err);
     if (status == ST_OK)
         status = decide(q, s, d, err);
     for (size_t i = 0; i < s->trace.report.n_notes && !o->quiet; i++)

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { PROFILES_SHOWN = 16 };
+
 static void number(FILE *to, const char *key, double value)
 {
     char text[32];
@@ -182,6 +184,22 @@ void plan_json(FILE *to, const struct plan *p, const struct rst *rst, int64_t no
     list(to, "start", p, rst, PLAN_START);
     double wake_s = p->wake_us == TIME_NEVER ? NAN : now_s + s_of_us(p->wake_us - now_us);
     fprintf(to, ",\n \"wake_s\": %s", format_real(wake_s, text));
+}
+
+void profiles_json(FILE *to, const struct lore *l)
+{
+    const struct workloads *w = l->truth->w;
+    int32_t config[PROFILES_SHOWN], n = lore_next(l, PROFILES_SHOWN, config);
+    char text[96];
+    fputs(",\n \"profile\": [", to);
+    for (int32_t i = 0; i < n; i++) {
+        fputs(i > 0 ? ",\n  {\"workload\": " : "\n  {\"workload\": ", to);
+        quote_json(to, names_text(&w->names, w->workload[config[i]]));
+        fputs(", \"config\": ", to);
+        quote_json(to, config_text(w, config[i], text));
+        fputs("}", to);
+    }
+    fputs("]", to);
 }
 
 void memory_json(FILE *to, const struct memory *m, const struct job_table *t)

@@ -3,7 +3,7 @@
 #define COLOSIM_PLAN_JSON_H
 
 #include "core/cluster/policy.h"
-#include "core/elastico/rst.h"
+#include "core/elastico/lore.h"
 
 #include <stdio.h>
 
@@ -12,6 +12,8 @@
  * reader's clock. rst is NULL without a catalog. Of policies that may resume: speeds, pools and
  * jobs aside are none of theirs. */
 void plan_json(FILE *to, const struct plan *p, const struct rst *rst, int64_t now_us, double now_s);
+/* The member "profile": what is to be profiled next, in order. */
+void profiles_json(FILE *to, const struct lore *l);
 /* The members "prices" and "remember". */
 void memory_json(FILE *to, const struct memory *m, const struct job_table *t);
 /* Does a job of training start, or change its configuration? */

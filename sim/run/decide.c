@@ -159,6 +159,9 @@ static enum status open(struct pass *p, const struct run_request *q, struct erro
     TRY(parts_models(&d->parts, q, d->policy, &p->s->trace, &p->s->cluster, err));
     TRY(parts_rules(&d->parts, q, d->policy, p->jobs, &p->s->cluster, &rules, err));
     TRY(parts_tables(&d->parts, q, d->policy, err));
+    if (p->s->profiled.n_columns > 0 && d->parts.tables[0].n_columns > 0)
+        return fail(err, ST_USAGE, "%s: profiled: there is a file of profiles too (%s), want one",
+                    p->s->name, d->parts.tables[0].path);
     p->rates = models_rates(&d->parts.models);
     p->s->cluster.mem_gives_way = d->policy->shrinks_memory;
     TRY(plan_init(&d->plan, &p->s->cluster, p->jobs, rules, err));
@@ -172,7 +175,8 @@ static enum status open(struct pass *p, const struct run_request *q, struct erro
                             .n_arrived = p->jobs->n_jobs - p->s->n_running,
                             .running_first = p->s->n_running > 0 ? 0 : -1,
                             .stay = p->stay,
-                            .tables = d->parts.tables,
+                            .tables = p->s->profiled.n_columns > 0 ? &p->s->profiled
+                                                                   : d->parts.tables,
                             .restart_us = us_of_s(q->preempt.restart_s),
                             .rng = d->parts.policy_rng,
                             .rst = p->rates.rst,
@@ -194,6 +198,8 @@ static enum status ask(struct pass *p, const struct run_request *q, struct error
     TRY(d->policy->decide(p->state, &p->view, &d->plan, err));
     if (d->policy->recall != NULL)
         d->policy->recall(p->state, &d->memory);
+    if (d->policy->lore != NULL)
+        d->lore = d->policy->lore(p->state);
     return d->plan.failed ? fail_memory(err) : ST_OK;
 }
 

@@ -334,10 +334,57 @@ static enum status columns_new(struct reader *in, struct error *err)
     return ok ? ST_OK : fail_memory(err);
 }
 
+/* One pair as a row of the table. */
+static enum status read_pair(struct reader *in, const json_t *pair, size_t row, struct error *err)
+{
+    struct table *t = &in->s->profiled;
+    static const char *const key[] = {"workload", "config"};
+    const struct spot at = {"profiled", NULL, (int64_t)row};
+    for (int c = 0; c < 2; c++) {
+        const json_t *text = json_object_get(pair, key[c]);
+        if (!json_is_string(text) || json_object_size(pair) != 2)
+            return wrong(in, &at, fail(err, ST_INPUT, "want {\"workload\": …, \"config\": …}"),
+                         err);
+        t->cell[2 * row + (size_t)c] =
+            arena_text(&t->arena, json_string_value(text), json_string_length(text));
+        if (t->cell[2 * row + (size_t)c] == NULL)
+            return fail_memory(err);
+    }
+    t->line[row] = line_of(in, &at);
+    return ST_OK;
+}
+
+/* What was profiled, where it says so. */
+static enum status read_profiled(struct reader *in, struct error *err)
+{
+    const struct spot at = {"profiled", NULL, -1};
+    const json_t *list = json_object_get(in->root, at.section);
+    struct table *t = &in->s->profiled;
+    size_t n = json_array_size(list);
+    if (list == NULL)
+        return ST_OK;
+    if (!json_is_array(list))
+        return wrong(in, &at, fail(err, ST_INPUT, "want \"profiled\": a list of pairs"), err);
+    t->column = arena_alloc(&t->arena, 2, sizeof *t->column);
+    t->cell = arena_alloc(&t->arena, 2 * n, sizeof *t->cell);
+    t->line = arena_alloc(&t->arena, n, sizeof *t->line);
+    if (t->column == NULL || t->cell == NULL || t->line == NULL)
+        return fail_memory(err);
+    t->column[0] = "workload";
+    t->column[1] = "config";
+    t->n_columns = 2;
+    t->n_rows = (int32_t)n;
+    t->path = in->name;
+    for (size_t row = 0; row < n; row++)
+        TRY(read_pair(in, json_array_get(list, row), row, err));
+    return ST_OK;
+}
+
 /* now_s and prices, and that there is nothing else. */
 static enum status read_rest(struct reader *in, struct error *err)
 {
-    static const char *const known[] = {"cluster", "now_s", "prices", "running", "waiting"};
+    static const char *const known[] = {"cluster", "now_s",   "prices",
+                                        "profiled", "running", "waiting"};
     struct memory *m = &in->s->memory;
     for (void *i = json_object_iter(in->root); i != NULL; i = json_object_iter_next(in->root, i)) {
         const char *key = json_object_iter_key(i);
@@ -349,7 +396,7 @@ static enum status read_rest(struct reader *in, struct error *err)
         if (!is_known)
             return wrong(in, &at,
                          fail(err, ST_INPUT,
-                              "unknown key '%s', want cluster, now_s, prices, running and waiting",
+                              "unknown key '%s', want cluster, now_s, prices, profiled, running and waiting",
                               key),
                          err);
         if (strcmp(key, "now_s") == 0 &&
@@ -390,6 +437,7 @@ enum status state_parse(const char *text, size_t length, const char *name, struc
     TRY_OUT(columns_new(&in, err));
     TRY_OUT(read_jobs(&in, "running", true, err));
     TRY_OUT(read_jobs(&in, "waiting", false, err));
+    TRY_OUT(read_profiled(&in, err));
     TRY_OUT(jobs_close(&out->trace.jobs, err));
 out:
     json_decref(in.root);
@@ -400,6 +448,7 @@ void state_free(struct state *s)
 {
     trace_free(&s->trace);
     cluster_free(&s->cluster);
+    table_free(&s->profiled);
     arena_free(&s->arena);
     *s = (struct state){0};
 }
