@@ -157,3 +157,40 @@ Test(pairing, points_are_the_best_of_all_legal_pairs)
         }
     close_world(&x);
 }
+
+/* One point of a list, seen to slow its guest by more than any tolerance, is none any more once the
+ * list is forgotten; lists of other workloads do not change. */
+Test(pairing, what_is_seen_of_a_pair_takes_the_place_of_what_is_believed)
+{
+    struct world x;
+    struct seen seen = {0};
+    bool news;
+    open_world(&x, 2.1);
+    x.pairing.seen = &seen;
+    int32_t guest = 0, host = 2; /* jobs of one card each, of two workloads */
+    while (host < x.jobs.n_jobs &&
+           pairing_of(&x.pairing, x.menus.of_job[guest], x.menus.of_job[host])->n == 0)
+        host += 2;
+    cr_assert_lt(host, x.jobs.n_jobs);
+    int32_t g = x.menus.of_job[guest], h = x.menus.of_job[host];
+    int32_t other = x.menus.of_job[host == 2 ? 4 : 2];
+    const struct pair_list *list = pairing_of(&x.pairing, g, h);
+    const struct pair_point first = list->point[0];
+    const int32_t of = x.menus.option[x.menus.menu[g].option + first.guest].row;
+    const int32_t beside = x.menus.option[x.menus.menu[h].option + first.host].row;
+    int32_t n_other = pairing_of(&x.pairing, other, h)->n;
+    cr_assert(seen_add(&seen, (struct iac_pair){of, beside}, 3, &news) && news);
+    list = pairing_of(&x.pairing, g, h);
+    cr_assert(list->point[0].guest == first.guest && list->point[0].host == first.host, "not yet");
+    pairing_forget(&x.pairing, x.rst.workload[host], x.rst.workload[guest]);
+    list = pairing_of(&x.pairing, g, h);
+    for (int32_t i = 0; i < list->n; i++)
+        cr_assert(list->point[i].guest != first.guest || list->point[i].host != first.host);
+    cr_assert_eq(pairing_of(&x.pairing, other, h)->n, n_other);
+    double s[3];
+    const struct iac_pair question[3] = {{of, beside}, {-1, beside}, {of, beside}};
+    pairing_ask(&x.pairing, 3, question, s);
+    cr_assert(s[0] == 3 && s[1] == 1 && s[2] == 3, "of what nobody knows nothing is believed");
+    seen_free(&seen);
+    close_world(&x);
+}

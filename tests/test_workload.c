@@ -155,8 +155,8 @@ Test(workload, the_nearest_profiled_configuration_is_measured_by_ratios_of_the_b
     catalog_open_text(&c, partly_measured);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int32_t config = config_named(&c.w, "m", rows[i].text);
-        cr_assert_str_eq(config_text(&c.w, config_nearest(&c.w, config, c.w.profiled), text), rows[i].nearest,
-                         "%s", rows[i].text);
+        cr_assert_str_eq(config_text(&c.w, config_nearest(&c.w, config, c.w.profiled), text),
+                         rows[i].nearest, "%s", rows[i].text);
     }
     catalog_close(&c);
 }

@@ -61,9 +61,9 @@ enum status table_read(const char *path, struct table *out, struct error *err)
     out->n_columns = (int32_t)row.n;
     out->path = arena_text(&out->arena, path, strlen(path));
     out->column = arena_alloc(&out->arena, row.n, sizeof *out->column);
-    status = out->column == NULL || out->path == NULL ? fail_memory(err) : copy_row(out, &row, out->column, err);
-    if (status == ST_OK &&
-        (status = read_rows(out, &row, &lines, &rows, err)) == ST_INPUT)
+    status = out->column == NULL || out->path == NULL ? fail_memory(err)
+                                                      : copy_row(out, &row, out->column, err);
+    if (status == ST_OK && (status = read_rows(out, &row, &lines, &rows, err)) == ST_INPUT)
         fail_in(err, "%s", path);
     size_t n = (size_t)out->n_rows * (size_t)out->n_columns;
     out->cell = arena_alloc(&out->arena, n, sizeof *out->cell);

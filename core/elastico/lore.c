@@ -13,9 +13,10 @@ static bool columns_new(struct lore *l, int32_t n_jobs, struct arena *arena)
 {
     int32_t n = l->truth->w->n_configs;
     return NEW(l->state, n) && NEW(l->profiled, n) && NEW(l->family, n) && NEW(l->left, n) &&
-           NEW(l->stand_in, n) && NEW(l->n_missed, n) && NEW(l->arrived_us, n) && NEW(l->end_us, n) && NEW(l->wanted.config, n) &&
-           NEW(l->families.config, n) && NEW(l->running.config, n) && NEW(l->needed, n_jobs) &&
-           NEW(l->rate, n_jobs) && NEW(l->mem_mib, n_jobs);
+           NEW(l->stand_in, n) && NEW(l->n_missed, n) && NEW(l->arrived_us, n) &&
+           NEW(l->end_us, n) && NEW(l->wanted.config, n) && NEW(l->families.config, n) &&
+           NEW(l->running.config, n) && NEW(l->needed, n_jobs) && NEW(l->rate, n_jobs) &&
+           NEW(l->mem_mib, n_jobs);
 }
 
 static int32_t largest_card(const struct rst *r, const struct cluster *c)
@@ -35,7 +36,8 @@ static int32_t largest_card(const struct rst *r, const struct cluster *c)
 static bool able(const struct lore *l, int32_t config)
 {
     const struct profiles *p = l->truth->p;
-    return p->m.rate[profile_row(p, config, CARD_REFERENCE)] > 0 && p->fb_mib[config] <= l->most_mib;
+    return p->m.rate[profile_row(p, config, CARD_REFERENCE)] > 0 &&
+           p->fb_mib[config] <= l->most_mib;
 }
 
 static int32_t needed_of(const struct lore *l, int32_t job)
@@ -59,9 +61,9 @@ static enum status read_pair(const struct lore *l, const struct table *t, int32_
                     (long long)t->line[row], name);
     *config = config_parse(w, wl, text, strlen(text), &exact);
     if (*config < 0 || !exact)
-        return fail(err, ST_INPUT, "%s:%lld: column config: '%s' is none of %s's, want such as '%s'",
-                    t->path, (long long)t->line[row], text, name,
-                    config_text(w, w->initial[wl], shown));
+        return fail(err, ST_INPUT,
+                    "%s:%lld: column config: '%s' is none of %s's, want such as '%s'", t->path,
+                    (long long)t->line[row], text, name, config_text(w, w->initial[wl], shown));
     return ST_OK;
 }
 
@@ -80,8 +82,8 @@ static enum status read_store(struct lore *l, const struct table *t, struct erro
 }
 
 enum status lore_init(struct lore *l, const struct lore_config *config, const struct rst *rst,
-                      const struct job_table *t, const struct cluster *c,
-                      const struct table *store, struct arena *arena, struct error *err)
+                      const struct job_table *t, const struct cluster *c, const struct table *store,
+                      struct arena *arena, struct error *err)
 {
     *l = (struct lore){.config = config, .truth = rst, .known = *rst, .n_jobs = t->n_jobs};
     if (!columns_new(l, t->n_jobs, arena))
@@ -133,8 +135,7 @@ void lore_advance(struct lore *l, int64_t now_us)
         l->state[config] = LORE_PROFILED;
         l->profiled[config] = l->news = true;
         l->n_waited += l->n_missed[config];
-        l->waited_s +=
-            s_of_us(l->n_missed[config] * l->end_us[config] - l->arrived_us[config]);
+        l->waited_s += s_of_us(l->n_missed[config] * l->end_us[config] - l->arrived_us[config]);
         fill_gpus(l, l->end_us[config]);
     }
 }
@@ -149,7 +150,8 @@ static void ask_family(struct lore *l, int32_t config)
         return;
     l->family[config_with(w, begin, KNOB_SL, length)] = true;
     for (c = begin; c < end; c++)
-        l->left[c] = l->state[c] == LORE_UNASKED && config_index(w, c, KNOB_SL) == length && able(l, c);
+        l->left[c] =
+            l->state[c] == LORE_UNASKED && config_index(w, c, KNOB_SL) == length && able(l, c);
     while ((c = config_nearest(w, config, l->left)) >= 0) {
         l->left[c] = false;
         l->state[c] = LORE_IN_FAMILY;

@@ -69,9 +69,8 @@ struct lore {
 /* The table has columns workload and config; none is an empty store. ST_INPUT names file, line
  * and column. Memory is the arena's; everything else is borrowed. */
 enum status lore_init(struct lore *l, const struct lore_config *config, const struct rst *rst,
-                      const struct job_table *t, const struct cluster *c,
-                      const struct table *store, struct arena *arena,
-                      struct error *err) MUST_USE;
+                      const struct job_table *t, const struct cluster *c, const struct table *store,
+                      struct arena *arena, struct error *err) MUST_USE;
 
 /* Profiles that have ended by now are known, and the next ones run. To be called first. */
 void lore_advance(struct lore *l, int64_t now_us);

@@ -85,7 +85,8 @@ static bool add_kept(struct builder *b, const struct menu_key *key, int32_t job,
     const struct rst *r = b->m->rst;
     const struct workloads *w = r->w;
     int32_t wl = r->workload[job], length = config_index(w, key->submitted, KNOB_SL);
-    for (int32_t c = w->config_begin[wl]; b->rules->keep != NULL && c < w->config_begin[wl + 1]; c++)
+    for (int32_t c = w->config_begin[wl]; b->rules->keep != NULL && c < w->config_begin[wl + 1];
+         c++)
         if (b->rules->keep[c] && config_index(w, c, KNOB_SL) == length && rst_profiled(r, c) &&
             fits(b, key, job, c) && !listed(b->m, first, c) && !add_option(b, key, job, c))
             return false;

@@ -173,7 +173,8 @@ static bool make(struct pairing *p, struct pair_list *list)
                                        s[1],
                                        g_option[g].speed / s[0],
                                        h_option[h].speed / s[1]};
-            if (!g_option[g].profiled || !h_option[h].profiled || g_option[g].mem_mib > most_mib - h_option[h].mem_mib || !(s[0] <= p->s_max) ||
+            if (!g_option[g].profiled || !h_option[h].profiled ||
+                g_option[g].mem_mib > most_mib - h_option[h].mem_mib || !(s[0] <= p->s_max) ||
                 !(s[1] <= p->s_max) || !menu_keeps(guest, point.v_guest * g_widest) ||
                 !menu_keeps(host, point.v_host * h_widest))
                 continue;

@@ -18,8 +18,8 @@ struct pair_point {
     double v_guest, v_host; /* speed / s, at the widths asked for */
 };
 struct pair_list {
-    int32_t guest, host; /* menus; guest -1: a free slot */
-    int32_t n; /* -1: to be made again */
+    int32_t guest, host;      /* menus; guest -1: a free slot */
+    int32_t n;                /* -1: to be made again */
     struct pair_point *point; /* by host, then guest */
 };
 
@@ -28,7 +28,7 @@ struct pairing {
     struct belief *belief; /* NULL: nobody slows anybody */
     const struct iac_side *side;
     const struct seen *seen; /* corrects the belief; NULL: nothing does */
-    double s_max; /* no tolerance is higher */
+    double s_max;            /* no tolerance is higher */
     struct pair_list *list;
     int32_t n_lists, n_slots;
     struct iac_pair *question;

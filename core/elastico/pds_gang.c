@@ -29,7 +29,8 @@ static double worth_of_card(const void *context, const struct plan *p, int32_t j
     if (other == job || i < 0 || a->s->alone[other])
         return -1;
     const struct resident *r = &a->resident[i];
-    if (!pass_option(a, g->menu, g->option)->profiled || !pass_option(a, r->menu, r->option)->profiled)
+    if (!pass_option(a, g->menu, g->option)->profiled ||
+        !pass_option(a, r->menu, r->option)->profiled)
         return -1;
     double s[2];
     pass_slowdowns(a, g->menu, g->option, r->menu, r->option, s);

@@ -21,8 +21,8 @@ static bool learn_one(struct pass *a, const struct resident *r, const struct res
     bool news;
     if (!(speed > 0) || !of->profiled || !beside->profiled || !only_beside(a, r, q->job))
         return true;
-    if (!seen_add(&a->s->seen, (struct iac_pair){of->row, beside->row},
-                  pass_alone(a, r) / speed, &news))
+    if (!seen_add(&a->s->seen, (struct iac_pair){of->row, beside->row}, pass_alone(a, r) / speed,
+                  &news))
         return false;
     if (news)
         pairing_forget(&a->s->pairing, rst->workload[r->job], rst->workload[q->job]);

@@ -110,7 +110,8 @@ static bool columns_new(struct pds *s, const struct view *v, struct arena *arena
     size_t n = (size_t)s->n_jobs + 1;
 #define COLUMN(name) ((s->name = arena_alloc(arena, n, sizeof *s->name)) != NULL)
     bool ok = COLUMN(kind) && COLUMN(option) && COLUMN(width) && COLUMN(resident) &&
-              COLUMN(shape) && COLUMN(left_s) && COLUMN(tau) && COLUMN(alone) && COLUMN(aged) && COLUMN(queue);
+              COLUMN(shape) && COLUMN(left_s) && COLUMN(tau) && COLUMN(alone) && COLUMN(aged) &&
+              COLUMN(queue);
 #undef COLUMN
     s->card = ok ? arena_alloc(arena, (size_t)v->cluster->n_cards + 1, sizeof *s->card) : NULL;
     if (s->card == NULL)
@@ -159,8 +160,7 @@ static enum status open_menus(struct pds *s, const struct view *v, const bool *k
         TRY(menus_init(&s->menus, rst, v->jobs, v->cluster, &rules, err));
     s->has_menus = rst != NULL;
     struct belief *belief = config->without == PDS_NO_IAC ? NULL : v->belief;
-    TRY(pairing_init(&s->pairing, &s->menus, belief, v->side,
-                     config->iac.online ? &s->seen : NULL,
+    TRY(pairing_init(&s->pairing, &s->menus, belief, v->side, config->iac.online ? &s->seen : NULL,
                      config->without == PDS_NO_IAC ? INFINITY : config->tau_base + config->beta_max,
                      err));
     return find_shapes(s, v->jobs) && prices_new(s, v) ? ST_OK : fail_memory(err);

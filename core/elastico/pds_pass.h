@@ -69,8 +69,8 @@ static inline double omega_of(const struct pass *a, double left_s)
 {
     return a->config->weight == PDS_ARRIVAL ? 1 : 1 / (left_s > 60 ? left_s : 60);
 }
-/* Place in the queue of a job that asks for so much: by its work left, or its arrival; of those that
- * have waited for too long before all others, exact to 140 years. */
+/* Place in the queue of a job that asks for so much: by its work left, or its arrival; of those
+ * that have waited for too long before all others, exact to 140 years. */
 static inline double key_of(const struct pds *s, const struct job_table *t, int32_t job,
                             double gpu_milli, double left_s)
 {
@@ -114,7 +114,8 @@ void pds_adopt(struct pds *s, const struct view *v, const struct plan *p, int32_
 /* pds_open.c: menus of what the profiles tell by now; running jobs as they are, in these. */
 enum status pds_learn(struct pds *s, const struct view *v, const struct plan *p,
                       struct error *err) MUST_USE;
-/* pds_learn.c: what is seen of pairs corrects what is believed of them. False when memory is out. */
+/* pds_learn.c: what is seen of pairs corrects what is believed of them. False when memory is out.
+ */
 bool pass_learn(struct pass *a);
 /* pds_prices.c: rounds of prices, choices and penalties; writes want_option and want_width. */
 void pass_price(struct pass *a);

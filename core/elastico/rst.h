@@ -17,10 +17,10 @@ extern const char *const submitted_names[]; /* "peak", "listed", "default"; NULL
 struct rst {
     const struct workloads *w;
     const struct profiles *p;
-    int32_t *card_of_type; /* (gpu types of the cluster) row of card_table, -1 unknown */
-    int32_t n_outside;     /* jobs with GPUs whose workload is not in the catalog, or none */
-    int32_t n_unlisted;    /* jobs whose listed configuration is not one of the workload's: the
-                              nearest, or the default, stands in */
+    int32_t *card_of_type;   /* (gpu types of the cluster) row of card_table, -1 unknown */
+    int32_t n_outside;       /* jobs with GPUs whose workload is not in the catalog, or none */
+    int32_t n_unlisted;      /* jobs whose listed configuration is not one of the workload's: the
+                                nearest, or the default, stands in */
     const int32_t *stand_in; /* (configurations) whose profile counts for each: its own where it was
                                 taken, -1 where nothing is known; NULL: all were (lore.h) */
 
@@ -83,12 +83,12 @@ static inline int32_t rst_mem_mib(const struct rst *r, int32_t job, int32_t conf
     return config == r->submitted[job] ? r->mem_mib[job] : r->p->fb_mib[config];
 }
 
-/* The profiled configuration of a job's workload, at its own length, that reserves least GPU memory; of
- * equals the fastest on its reference card, then the lowest number. */
+/* The profiled configuration of a job's workload, at its own length, that reserves least GPU
+ * memory; of equals the fastest on its reference card, then the lowest number. */
 int32_t rst_smallest(const struct rst *r, int32_t job);
 
-/* Was it profiled, does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's sequences, and keep
- * at least min_rate_frac of the submitted rate: L_j of the paper's (4)? */
+/* Was it profiled, does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's
+ * sequences, and keep at least min_rate_frac of the submitted rate: L_j of the paper's (4)? */
 bool rst_feasible(const struct rst *r, int32_t job, int32_t config, int32_t card,
                   int32_t card_mem_mib, double min_rate_frac);
 

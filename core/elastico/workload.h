@@ -153,9 +153,9 @@ const char *config_text(const struct workloads *w, int32_t config, char buffer[9
 /* What n GPUs are worth over n0 by the workload's scaling: straight lines in logarithms between its
  * points, and on from the last two. NAN where there are fewer than two. */
 double workload_scaling(const struct workloads *w, int32_t workload, double n, double n0);
-/* The nearest configuration of the same workload that is profiled (n_configs): knobs normalised to 0..1 over
- * their values (batch size and lengths by their logarithms), ℓ2; ties to the lower number. -1 where
- * none was. */
+/* The nearest configuration of the same workload that is profiled (n_configs): knobs normalised to
+ * 0..1 over their values (batch size and lengths by their logarithms), ℓ2; ties to the lower
+ * number. -1 where none was. */
 int32_t config_nearest(const struct workloads *w, int32_t config, const bool *profiled);
 
 #endif

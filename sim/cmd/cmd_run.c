@@ -35,9 +35,7 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 {
     struct asked *asked = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = state->child_inputs[1] = &asked->options;
-        return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &asked->options; return 0;
     case KEY_PROFILES: asked->profiles = arg; return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s': options begin with --; a trace is named by --trace", arg);

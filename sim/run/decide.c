@@ -169,23 +169,23 @@ static enum status open(struct pass *p, const struct run_request *q, struct erro
         TRY(plan_configure(&d->plan, p->rates.rst->submitted, p->rates.rst->p->fb_mib, err));
     TRY(columns_new(p, err));
     TRY(seat_all(p, err));
-    p->view = (struct view){.jobs = p->jobs,
-                            .cluster = &p->s->cluster,
-                            .arrived = p->arrived,
-                            .n_arrived = p->jobs->n_jobs - p->s->n_running,
-                            .running_first = p->s->n_running > 0 ? 0 : -1,
-                            .stay = p->stay,
-                            .tables = p->s->profiled.n_columns > 0 ? &p->s->profiled
-                                                                   : d->parts.tables,
-                            .restart_us = us_of_s(q->preempt.restart_s),
-                            .rng = d->parts.policy_rng,
-                            .rst = p->rates.rst,
-                            .contention = p->rates.contention,
-                            .belief = models_belief(&d->parts.models),
-                            .side = d->parts.models.predictor.side,
-                            .scale_exp = p->rates.scale_exp,
-                            .memory = &p->s->memory,
-                            .scratch = &p->scratch};
+    p->view =
+        (struct view){.jobs = p->jobs,
+                      .cluster = &p->s->cluster,
+                      .arrived = p->arrived,
+                      .n_arrived = p->jobs->n_jobs - p->s->n_running,
+                      .running_first = p->s->n_running > 0 ? 0 : -1,
+                      .stay = p->stay,
+                      .tables = p->s->profiled.n_columns > 0 ? &p->s->profiled : d->parts.tables,
+                      .restart_us = us_of_s(q->preempt.restart_s),
+                      .rng = d->parts.policy_rng,
+                      .rst = p->rates.rst,
+                      .contention = p->rates.contention,
+                      .belief = models_belief(&d->parts.models),
+                      .side = d->parts.models.predictor.side,
+                      .scale_exp = p->rates.scale_exp,
+                      .memory = &p->s->memory,
+                      .scratch = &p->scratch};
     return ST_OK;
 }
 

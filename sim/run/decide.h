@@ -8,8 +8,8 @@
 
 struct decision {
     const struct policy *policy;
-    struct plan plan;     /* its log, on the state's cluster; times count from now */
-    struct memory memory; /* what the next decision is to be told */
+    struct plan plan;        /* its log, on the state's cluster; times count from now */
+    struct memory memory;    /* what the next decision is to be told */
     const struct lore *lore; /* what is profiled, and what is to be; NULL where all is known */
     struct run_parts parts;
     struct arena arena;

@@ -31,7 +31,7 @@ struct run_result {
     double extra[METRICS_EXTRA_MAX];
     struct profiled *profiled; /* (n_profiled) in the end, where the policy keeps a store of them */
     int32_t n_profiled;
-    struct arena arena; /* owns the profiled */
+    struct arena arena;                 /* owns the profiled */
     double wall_s, cpu_s, peak_rss_mib; /* of the whole process for the last one */
     bool nothing_ran;                   /* exit 5 */
 };

@@ -383,7 +383,7 @@ static enum status read_profiled(struct reader *in, struct error *err)
 /* now_s and prices, and that there is nothing else. */
 static enum status read_rest(struct reader *in, struct error *err)
 {
-    static const char *const known[] = {"cluster", "now_s",   "prices",
+    static const char *const known[] = {"cluster",  "now_s",   "prices",
                                         "profiled", "running", "waiting"};
     struct memory *m = &in->s->memory;
     for (void *i = json_object_iter(in->root); i != NULL; i = json_object_iter_next(in->root, i)) {
@@ -394,11 +394,12 @@ static enum status read_rest(struct reader *in, struct error *err)
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             is_known = is_known || strcmp(key, known[k]) == 0;
         if (!is_known)
-            return wrong(in, &at,
-                         fail(err, ST_INPUT,
-                              "unknown key '%s', want cluster, now_s, prices, profiled, running and waiting",
-                              key),
-                         err);
+            return wrong(
+                in, &at,
+                fail(err, ST_INPUT,
+                     "unknown key '%s', want cluster, now_s, prices, profiled, running and waiting",
+                     key),
+                err);
         if (strcmp(key, "now_s") == 0 &&
             !(fabs(json_number_value(value)) <= 1e12 && json_is_number(value)))
             return wrong(in, &at, fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);

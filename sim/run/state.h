@@ -25,8 +25,8 @@ struct state {
     double *start_s, *attained_gpu_s; /* (n_running) */
     struct memory memory;
     struct table profiled; /* workload and config of what is known; no columns: all is */
-    const char *name;   /* of the input, for messages; borrowed */
-    struct arena arena; /* owns all but trace, cluster and profiled */
+    const char *name;      /* of the input, for messages; borrowed */
+    struct arena arena;    /* owns all but trace, cluster and profiled */
 };
 
 /* ST_INPUT says "stdin:LINE: what was expected", with name for stdin. The caller frees in any

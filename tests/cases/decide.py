@@ -167,3 +167,62 @@ def case_usage(lab, tap):
         wrong = decide(lab, GOOD, *options)
         tap.ok(" ".join(options), wrong.returncode == 2 and said in wrong.stderr and
                wrong.stdout == "", wrong.stderr)
+
+
+ONE_CARD = {"cluster": "1x1:a100-40g",
+            "running": [job("bert", kind="train", workload="BERT", left_s=5400, at=seat(0, 0),
+                            config="bs=64 ck=0 amp=1")],
+            "waiting": [job("ppo", kind="train", workload="PPO", left_s=1800)]}
+PPO, BERT = ({"workload": "PPO", "config": "bs=4096 ck=0 amp=0"},
+             {"workload": "BERT", "config": "bs=128 ck=0 amp=1"})
+
+
+def case_profiled(lab, tap):
+    """what the state says is profiled is all that is known; what is not is to be"""
+    known = plan_of(lab, ONE_CARD)
+    tap.equal("everything is known: they share", [e["name"] for e in known["start"]], ["ppo"])
+    tap.ok("and nothing is to be profiled", "profile" not in known, known)
+    plan = plan_of(lab, {**ONE_CARD, "profiled": []})
+    tap.equal("nothing is: nobody shares", plan["start"], [])
+    tap.equal("first what they came in, the newcomer first", plan["profile"][:2], [PPO, BERT])
+    tap.equal("no more than 16 are listed", len(plan["profile"]), 16)
+    tap.equal("and the first takes four minutes", plan["wake_s"], 240)
+    plan = plan_of(lab, {**ONE_CARD, "profiled": [PPO, BERT]})
+    tap.ok("then the others of their families", PPO not in plan["profile"] and
+           BERT not in plan["profile"] and len(plan["profile"]) == 16, plan)
+    told = [{"workload": name, "config": " ".join(f"{knob}={row[knob]}"
+                                                   for knob in ("bs", "ck", "amp"))}
+            for name in ("PPO", "BERT") for row in
+            json.loads(lab.run("describe", "workloads", name, "--json").out)["configs"]]
+    plan = plan_of(lab, {**ONE_CARD, "profiled": told})
+    tap.equal("all of them are: as where everything is", plan.pop("profile"), [])
+    tap.equal("the same plan", plan, known)
+
+
+def case_profiled_refused(lab, tap):
+    """pairs that are none: exit 3, the line, what was expected"""
+    for pairs, line, said in (('3', 1, "list of pairs"), ('[\n3]', 2, "profiled[0]"),
+                              ('[{"workload": "PPO"}]', 1, "profiled[0]"),
+                              ('[{"workload": "PPO",\n"config": 3}]', 1, "profiled[0]"),
+                              ('[\n{"workload": "P", "config": ""}]', 2, "column workload: 'P'"),
+                              ('[\n{"workload": "PPO", "config": "bs=5"}]', 2,
+                               "column config: 'bs=5'")):
+        wrong = decide(lab, json.dumps(ONE_CARD).replace("{", f'{{"profiled": {pairs}, ', 1))
+        tap.ok(f"{pairs!r}: {said}", wrong.returncode == 3 and wrong.stdout == "" and
+               f"stdin:{line}: " in wrong.stderr and said in wrong.stderr, wrong.stderr)
+    lab.file("p.csv", "workload,config\n")
+    wrong = decide(lab, {**ONE_CARD, "profiled": []}, "--set", "elastico.profiling.known=store",
+                   "--set", "elastico.profiling.store=p.csv")
+    tap.ok("in the state and in a file: exit 2", wrong.returncode == 2 and "p.csv" in wrong.stderr,
+           wrong.stderr)
+
+
+def case_aging(lab, tap):
+    """a free card is kept for who has waited for too long, by hand"""
+    state = {"cluster": "1x2:a100-40g", "running": [job("a", at=seat(0, 0))],
+             "waiting": [job("wide", 2, submit_s=-1000), job("narrow", left_s=10, submit_s=-5)]}
+    plans = {aging: plan_of(lab, state, "--set", f"elastico.aging_s={aging}")
+             for aging in (0, 1000, 1001)}
+    tap.equal("who starts", {aging: [e["name"] for e in plan["start"]]
+                             for aging, plan in plans.items()},
+              {0: ["narrow"], 1000: [], 1001: ["narrow"]})
