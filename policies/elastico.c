@@ -6,8 +6,8 @@
  * be wrong (IAC), and the cycle (PDS): core/elastico/. At most two jobs share a card. Jobs outside
  * the catalog of workloads, and of several tasks, run as submitted on cards of their own. How much
  * work a job has left is known exactly; weight = arrival does without. A job that has started is
- * never sent back to the queue. Jobs that wait behind shorter ones can wait very long: see
- * wait_max_s. */
+ * never sent back to the queue. Jobs that wait behind shorter ones can wait very long (wait_max_s)
+ * unless aging_s bounds it. */
 #include "core/elastico/pds.h"
 
 static enum status elastico_init(void *state, const void *config, const struct view *v,

@@ -1,9 +1,7 @@
 /* The policy elastico: Algorithm 1 through the engine. Beliefs are the truth unless a test says
  * otherwise. */
-#include "core/base/rng.h"
-#include "core/elastico/pds.h"
 #include "policies/registry.h"
-#include "tests/lab.h"
+#include "tests/elastico_lab.h"
 #include "tests/leak.h"
 #include "tests/temp.h"
 
@@ -13,19 +11,6 @@
 #include <string.h>
 
 TestSuite(elastico, .fini = abort_on_leak, .timeout = 120);
-
-static const char *const trainers[] = {"ResNet-50", "BERT", "PPO", "NCF-NeuMF", "DCGAN", "LSTM"};
-
-static void open_lab(struct lab *l, enum submitted submitted, struct pds_config *config)
-{
-    *l = (struct lab){.catalog = EMBEDDED_CATALOG,
-                      .submitted = submitted,
-                      .truth = TRUTH_CONTENTION,
-                      .mps = 1,
-                      .rates = {.scale_exp = 0.9},
-                      .config = config};
-    param_defaults(&(struct param_group){"elastico", pds_params, config});
-}
 
 static double finish_s(const struct lab *l, int32_t job) { return s_of_us(l->jobs.finish_us[job]); }
 
@@ -149,144 +134,6 @@ Test(elastico, case_3_six_workloads_are_packed_more_densely)
     lab_free(&fixed);
 }
 
-/* A random day: catalog jobs of 1 to 4 GPUs, some elastic, on three nodes of four. */
-static void draw_day(struct lab *l, uint64_t seed)
-{
-    char text[16384], *at = text;
-    gsl_rng *rng = rng_stream(seed, "test_elastico");
-    double t = 0;
-    for (int i = 0; i < 120; i++) {
-        int gpus = 1 << gsl_rng_uniform_int(rng, 3);
-        t += gsl_rng_uniform(rng) * 200;
-        at += sprintf(at, "j%d %.3f %.3f %d 1 %s 0 a100-40g %s\n", i, t,
-                      20 + 3000 * pow(gsl_rng_uniform(rng), 3), gpus,
-                      trainers[gsl_rng_uniform_int(rng, 6)],
-                      gpus > 1 && gsl_rng_uniform_int(rng, 2) ? gpus > 2 ? "1 4" : "1 2" : "0 0");
-    }
-    gsl_rng_free(rng);
-    lab_jobs(l, text);
-    lab_nodes(l, "4x40960MiB:a100-40g+4x40960MiB:a100-40g+4x40960MiB:a100-40g");
-}
-
-/* The day of a seed with these settings; a belief that is off by such a part. */
-static void run_day(struct lab *l, struct pds_config *config, uint64_t seed, double error_frac)
-{
-    l->belief_options = (struct belief_options){error_frac, seed, 0};
-    draw_day(l, seed);
-    l->config = config;
-    lab_run(l, "elastico");
-}
-
-static void must_be_the_same(const struct lab *a, const struct lab *b)
-{
-    cr_assert_arr_eq(a->jobs.finish_us, b->jobs.finish_us,
-                     (size_t)a->jobs.n_jobs * sizeof *a->jobs.finish_us);
-    cr_assert_eq(a->log.n_configs, b->log.n_configs);
-    cr_assert_eq(a->log.n_resizes, b->log.n_resizes);
-    cr_assert_eq(a->log.profiled_gpu_s, b->log.profiled_gpu_s);
-}
-
-/* D10: what was skipped would have changed nothing; with jobs that age, beliefs that are corrected
- * and profiles that end between boundaries, too. */
-Test(elastico, skipping_idle_boundaries_changes_nothing)
-{
-    for (uint64_t seed = 1; seed <= 6; seed++)
-        for (int way = 0; way < 4; way++) {
-            struct pds_config config;
-            struct lab every, skipped;
-            struct lab *of[] = {&skipped, &every};
-            for (int k = 0; k < 2; k++) {
-                open_lab(of[k], SUBMITTED_PEAK, &config);
-                config.skip_idle = k == 0;
-                config.aging_s = way == 1 ? 1801 : 0;
-                config.iac.online = way == 2;
-                config.profiling.known = way == 3 ? LORE_STORE : LORE_ALL;
-                config.profiling.each_s = 127;
-                run_day(of[k], &config, seed, way == 2 ? .5 : 0);
-            }
-            cr_assert_gt(every.log.n_epochs, skipped.log.n_epochs, "there is something to skip");
-            must_be_the_same(&every, &skipped);
-            lab_free(&every);
-            lab_free(&skipped);
-        }
-}
-
-/* Every configuration of the catalog, as a table. */
-static void store_all(struct lab *l)
-{
-    struct table *t = &l->tables[0];
-    struct workloads w;
-    cr_assert_eq(catalog_read(EMBEDDED_CATALOG, &w, NULL), ST_OK);
-    size_t n = (size_t)w.n_configs;
-    t->column = arena_alloc(&t->arena, 2, sizeof *t->column);
-    t->cell = arena_alloc(&t->arena, 2 * n, sizeof *t->cell);
-    t->line = arena_alloc(&t->arena, n, sizeof *t->line);
-    t->n_rows = (int32_t)n;
-    t->n_columns = 2;
-    t->column[0] = "workload";
-    t->column[1] = "config";
-    for (size_t c = 0; c < n; c++) {
-        char text[96];
-        const char *name = names_text(&w.names, w.workload[c]);
-        t->cell[2 * c] = arena_text(&t->arena, name, strlen(name));
-        config_text(&w, (int32_t)c, text);
-        t->cell[2 * c + 1] = arena_text(&t->arena, text, strlen(text));
-    }
-    workloads_free(&w);
-}
-
-/* A full store is as good as none, and of what it is corrected to an oracle knows nothing new. */
-Test(elastico, a_full_store_and_a_corrected_oracle_change_nothing)
-{
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct pds_config config;
-        struct lab plain, other;
-        open_lab(&plain, SUBMITTED_PEAK, &config);
-        run_day(&plain, &config, seed, 0);
-        for (int way = 0; way < 2; way++) {
-            open_lab(&other, SUBMITTED_PEAK, &config);
-            config.iac.online = way == 0;
-            config.profiling.known = way == 1 ? LORE_STORE : LORE_ALL;
-            if (way == 1)
-                store_all(&other);
-            run_day(&other, &config, seed, 0);
-            must_be_the_same(&other, &plain);
-            cr_assert_eq(other.log.n_epochs, plain.log.n_epochs);
-            cr_assert_eq(other.log.profiling.n_misses, 0);
-            lab_free(&other);
-        }
-        lab_free(&plain);
-    }
-}
-
-/* Looks at which a job was slowed by more than was agreed. */
-static int64_t violations(const struct lab *l)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < l->log.n_epochs; i++)
-        n += l->log.epoch[i].epoch.n_violations;
-    return n;
-}
-
-/* A belief that is off by half, and one that learns what pairs do. */
-Test(elastico, what_is_seen_of_pairs_corrects_a_wrong_belief)
-{
-    int64_t n[2] = {0};
-    for (uint64_t seed = 1; seed <= 6; seed++)
-        for (int online = 0; online < 2; online++) {
-            struct pds_config config;
-            struct lab l;
-            open_lab(&l, SUBMITTED_PEAK, &config);
-            config.iac.online = online;
-            run_day(&l, &config, seed, .5);
-            n[online] += violations(&l);
-            lab_free(&l);
-        }
-    fprintf(stderr, "# violations with a belief 50 %% off: %d, corrected %d\n", (int)n[0],
-            (int)n[1]);
-    cr_assert_lt(n[1], n[0]);
-}
-
 /* Case 1 again, one card, from an empty store, 100 s a profile. Both jobs run but nobody may share
  * before the configurations in which they fit are known. By hand: GPUs enough profile both families
  * by 100, and there both run; where only what they arrived in is profiled, 36 and 24 GB never fit,
@@ -365,45 +212,6 @@ Test(elastico, who_has_waited_for_too_long_goes_first)
     }
 }
 
-/* With an oracle nobody is ever slowed by more than was agreed, and every promise is kept to the
- * end except for what transitions cost. */
-Test(elastico, an_oracle_violates_no_tolerance_at_any_pass)
-{
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct pds_config config;
-        struct lab l;
-        int64_t n_couples = 0;
-        open_lab(&l, SUBMITTED_PEAK, &config);
-        draw_day(&l, seed);
-        lab_run(&l, "elastico");
-        for (size_t i = 0; i < l.log.n_epochs; i++) {
-            cr_assert_eq(l.log.epoch[i].epoch.n_violations, 0, "seed %d, pass %d", (int)seed,
-                         (int)i);
-            n_couples += l.log.epoch[i].epoch.n_couples;
-        }
-        cr_assert_gt(n_couples, 0, "somebody shares");
-        lab_free(&l);
-    }
-}
-
-/* The same with beliefs that are off by half: some are seen to be violated. */
-Test(elastico, a_wrong_belief_is_seen_to_violate_tolerances)
-{
-    int64_t n = 0;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct pds_config config;
-        struct lab l;
-        open_lab(&l, SUBMITTED_PEAK, &config);
-        l.belief_options = (struct belief_options){.error_frac = 0.5, .seed = seed};
-        draw_day(&l, seed);
-        lab_run(&l, "elastico");
-        for (size_t i = 0; i < l.log.n_epochs; i++)
-            n += l.log.epoch[i].epoch.n_violations;
-        lab_free(&l);
-    }
-    cr_assert_gt(n, 0);
-}
-
 /* By hand: two elastic jobs of four on four cards. b has to start on what a leaves or waits; when a
  * is done, b widens to all four within an epoch. */
 Test(elastico, an_elastic_job_grows_back_when_nobody_waits)
@@ -447,49 +255,5 @@ Test(elastico, a_pair_parts_when_pressure_falls)
             card[job == c] = s->first_gpu; /* spans are in order of their end */
     }
     cr_assert_neq(card[0], card[1], "b and c end on cards of their own");
-    lab_free(&l);
-}
-
-/* Each part left out is a legal schedule too: all jobs end, checked by the engine after every pass.
- */
-Test(elastico, every_ablation_ends_every_job)
-{
-    for (int without = PDS_WHOLE; without <= PDS_NO_PDS; without++) {
-        struct pds_config config;
-        struct lab l;
-        open_lab(&l, SUBMITTED_PEAK, &config);
-        config.without = without;
-        draw_day(&l, 7);
-        lab_run(&l, "elastico");
-        for (int32_t j = 0; j < l.jobs.n_jobs; j++)
-            cr_assert_eq(l.jobs.status[j], JOB_DONE, "without %d: job %d", without, j);
-        if (without == PDS_NO_RST)
-            cr_assert_eq(l.log.n_configs, 0);
-        lab_free(&l);
-    }
-}
-
-/* At most two on a card, and their memory leaves M_sys, in every stretch of the Gantt. */
-Test(elastico, at_most_two_share_a_card)
-{
-    struct pds_config config;
-    struct lab l;
-    open_lab(&l, SUBMITTED_PEAK, &config);
-    draw_day(&l, 8);
-    lab_run(&l, "elastico");
-    int most = 0;
-    for (size_t i = 0; i < l.log.n_spans; i++) {
-        const struct span *s = &l.log.span[i];
-        for (int32_t gpu = s->first_gpu; gpu < s->first_gpu + s->n_gpus; gpu++) {
-            int n = 0;
-            for (size_t k = 0; k < l.log.n_spans; k++) {
-                const struct span *o = &l.log.span[k];
-                n += o->node == s->node && o->first_gpu <= gpu && gpu < o->first_gpu + o->n_gpus &&
-                     o->start_us <= s->start_us && s->start_us < o->end_us;
-            }
-            most = n > most ? n : most;
-        }
-    }
-    cr_assert_eq(most, 2);
     lab_free(&l);
 }

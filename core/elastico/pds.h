@@ -11,7 +11,8 @@
  *
  * A pass is a function of the view and of what was stored at the last event: what work was left,
  * and the prices. So a boundary at which nothing has happened since the last pass, which changed
- * nothing, can be left out. No clock, no files; what it allocates it gives back in pds_free. */
+ * nothing, can be left out: no event, no profile that has ended, nobody who has waited for too
+ * long. No clock, no files; what it allocates it gives back in pds_free. */
 #ifndef COLOSIM_PDS_H
 #define COLOSIM_PDS_H
 

@@ -2,7 +2,7 @@
 
 #include "core/base/param.h"
 #include "sim/run/cluster_file.h"
-#include "traces/json_read.h"
+#include "sim/run/spot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,67 +53,11 @@ static const struct param words_params[] = {
 // clang-format on
 #undef W
 
-/* Where in the text: a key of the whole, an element of its list, a key of that. */
-struct spot {
-    const char *section, *key; /* key NULL: the element */
-    int64_t element;           /* -1: the section */
-};
 struct reader {
-    const char *text, *name;
-    size_t length;
+    struct spot_text text;
     json_t *root;
     struct state *s;
 };
-
-static bool find_key(struct json_read *r, const char *key)
-{
-    struct field f;
-    if (!json_read_object(r))
-        return false;
-    while (json_read_member(r, &f)) {
-        if (f.length == strlen(key) && memcmp(f.text, key, f.length) == 0)
-            return true;
-        json_read_skip(r);
-    }
-    return false;
-}
-
-/* The line of a spot, or of as much of it as there is. Cost O(text), for messages. */
-static int64_t line_of(const struct reader *in, const struct spot *at)
-{
-    char *copy = malloc(in->length + 1);
-    int64_t line = 1;
-    if (copy == NULL)
-        return line;
-    memcpy(copy, in->text, in->length);
-    struct json_read r = json_read_begin(copy, in->length), to = r;
-    bool there = at->section != NULL && find_key(&r, at->section);
-    to = there ? r : to;
-    there = there && at->element >= 0 && json_read_array(&r);
-    for (int64_t i = 0; there && (there = json_read_element(&r)) && i < at->element; i++)
-        json_read_skip(&r);
-    to = there ? r : to;
-    there = there && at->key != NULL && find_key(&r, at->key);
-    size_t n = (size_t)((there ? r : to).at - copy);
-    while (n < in->length && strchr(" \t\r\n", in->text[n]) != NULL)
-        n++;
-    for (size_t i = 0; i < n; i++)
-        line += in->text[i] == '\n';
-    free(copy);
-    return line;
-}
-
-/* Puts the place in front of what is wrong there; memory that is out stays what it is. */
-static enum status wrong(const struct reader *in, const struct spot *at, enum status status,
-                         struct error *err)
-{
-    if (status != ST_USAGE && status != ST_INPUT)
-        return status;
-    if (at->element >= 0)
-        fail_in(err, "%s[%" PRId64 "]", at->section, at->element);
-    fail_in(err, "%s:%" PRId64, in->name, line_of(in, at));
-    return ST_INPUT;
-}
 
 static enum status read_cluster(struct reader *in, struct error *err)
 {
@@ -135,7 +79,7 @@ static enum status read_cluster(struct reader *in, struct error *err)
     if (status == ST_OK)
         status = cluster_build(&desc, &in->s->cluster, err);
     cluster_desc_free(&desc);
-    return status == ST_OK ? ST_OK : wrong(in, &spot, status, err);
+    return status == ST_OK ? ST_OK : spot_wrong(&in->text, &spot, status, err);
 }
 
 static enum status add_name(struct job_table *t, const char *text, int32_t *id, struct error *err)
@@ -299,7 +243,7 @@ static enum status read_job(struct reader *in, struct spot *at, json_t *object, 
     if (runs) {
         st->config = w.config;
         st->speed = w.speed;
-        st->line = line_of(in, at);
+        st->line = spot_line(&in->text, at);
     }
     return add_row(in, &w, err);
 }
@@ -309,14 +253,14 @@ static enum status read_jobs(struct reader *in, const char *section, bool runs, 
     struct spot at = {section, NULL, -1};
     json_t *list = json_object_get(in->root, section);
     if (list != NULL && !json_is_array(list))
-        return wrong(in, &at,
-                     fail(err, ST_INPUT, "want \"%s\": a list of jobs, [{\"name\": …}]", section),
-                     err);
+        return spot_wrong(
+            &in->text, &at,
+            fail(err, ST_INPUT, "want \"%s\": a list of jobs, [{\"name\": …}]", section), err);
     for (size_t i = 0; i < json_array_size(list); i++) {
         at = (struct spot){section, NULL, (int64_t)i};
         enum status status = read_job(in, &at, json_array_get(list, i), runs, err);
         if (status != ST_OK)
-            return wrong(in, &at, status, err);
+            return spot_wrong(&in->text, &at, status, err);
     }
     return ST_OK;
 }
@@ -343,14 +287,14 @@ static enum status read_pair(struct reader *in, const json_t *pair, size_t row, 
     for (int c = 0; c < 2; c++) {
         const json_t *text = json_object_get(pair, key[c]);
         if (!json_is_string(text) || json_object_size(pair) != 2)
-            return wrong(in, &at, fail(err, ST_INPUT, "want {\"workload\": …, \"config\": …}"),
-                         err);
+            return spot_wrong(&in->text, &at,
+                              fail(err, ST_INPUT, "want {\"workload\": …, \"config\": …}"), err);
         t->cell[2 * row + (size_t)c] =
             arena_text(&t->arena, json_string_value(text), json_string_length(text));
         if (t->cell[2 * row + (size_t)c] == NULL)
             return fail_memory(err);
     }
-    t->line[row] = line_of(in, &at);
+    t->line[row] = spot_line(&in->text, &at);
     return ST_OK;
 }
 
@@ -364,7 +308,8 @@ static enum status read_profiled(struct reader *in, struct error *err)
     if (list == NULL)
         return ST_OK;
     if (!json_is_array(list))
-        return wrong(in, &at, fail(err, ST_INPUT, "want \"profiled\": a list of pairs"), err);
+        return spot_wrong(&in->text, &at, fail(err, ST_INPUT, "want \"profiled\": a list of pairs"),
+                          err);
     t->column = arena_alloc(&t->arena, 2, sizeof *t->column);
     t->cell = arena_alloc(&t->arena, 2 * n, sizeof *t->cell);
     t->line = arena_alloc(&t->arena, n, sizeof *t->line);
@@ -374,7 +319,7 @@ static enum status read_profiled(struct reader *in, struct error *err)
     t->column[1] = "config";
     t->n_columns = 2;
     t->n_rows = (int32_t)n;
-    t->path = in->name;
+    t->path = in->text.name;
     for (size_t row = 0; row < n; row++)
         TRY(read_pair(in, json_array_get(list, row), row, err));
     return ST_OK;
@@ -394,22 +339,25 @@ static enum status read_rest(struct reader *in, struct error *err)
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             is_known = is_known || strcmp(key, known[k]) == 0;
         if (!is_known)
-            return wrong(
-                in, &at,
+            return spot_wrong(
+                &in->text, &at,
                 fail(err, ST_INPUT,
                      "unknown key '%s', want cluster, now_s, prices, profiled, running and waiting",
                      key),
                 err);
         if (strcmp(key, "now_s") == 0 &&
             !(fabs(json_number_value(value)) <= 1e12 && json_is_number(value)))
-            return wrong(in, &at, fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);
+            return spot_wrong(&in->text, &at,
+                              fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);
         bool prices = strcmp(key, "prices") == 0;
         if (prices && (!json_is_array(value) || json_array_size(value) > EPOCH_PRICES_MAX))
-            return wrong(in, &at, fail(err, ST_INPUT, "want \"prices\": those of a plan"), err);
+            return spot_wrong(&in->text, &at,
+                              fail(err, ST_INPUT, "want \"prices\": those of a plan"), err);
         for (size_t r = 0; prices && r < json_array_size(value); r++) {
             const json_t *price = json_array_get(value, r);
             if (!json_is_number(price) || !(json_number_value(price) >= 0))
-                return wrong(in, &at, fail(err, ST_INPUT, "want \"prices\" of 0 or more"), err);
+                return spot_wrong(&in->text, &at,
+                                  fail(err, ST_INPUT, "want \"prices\" of 0 or more"), err);
             m->price[m->n_prices++] = json_number_value(price);
         }
     }
@@ -423,7 +371,7 @@ enum status state_parse(const char *text, size_t length, const char *name, struc
     json_error_t where;
     *out = (struct state){.name = name};
     errno = 0; /* jansson calls memory that ran out a syntax error */
-    struct reader in = {.text = text, .name = name, .length = length, .s = out};
+    struct reader in = {.text = {text, name, length}, .s = out};
     in.root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (in.root == NULL && errno == ENOMEM)
         return fail_memory(err);
