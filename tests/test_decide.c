@@ -73,7 +73,15 @@ static void write_state(FILE *to, const char *cluster, const struct view *v, con
             s_of_us(v->now_us));
     for (int32_t r = 0; r < m->n_prices; r++)
         fprintf(to, "%s%.17g", r > 0 ? ", " : "", m->price[r]);
-    fputs("], \"running\": [", to);
+    fputs("], ", to);
+    if (m->arrivals->from_us != TIME_NEVER) {
+        fprintf(to, "\"arrivals\": {\"from_s\": %.17g, \"until_s\": %.17g, \"gpu_s\": [",
+                s_of_us(m->arrivals->from_us), s_of_us(m->arrivals->until_us));
+        for (int i = 0; i < ARRIVAL_CLASSES; i++)
+            fprintf(to, "%s%.17g", i > 0 ? ", " : "", m->arrivals->gpu_s[i]);
+        fputs("]}, ", to);
+    }
+    fputs("\"running\": [", to);
     for (int32_t j = v->running_first; j >= 0; j = v->stay[j].next, comma = ",\n") {
         fputs(comma, to);
         write_job(to, v, j);
@@ -97,6 +105,7 @@ static struct memory memory_new(const struct pds *s, struct arena *arena)
     struct memory m = {0};
     m.tolerance = arena_alloc(arena, (size_t)s->n_jobs, sizeof *m.tolerance);
     m.apart = arena_alloc(arena, (size_t)s->n_jobs, sizeof *m.apart);
+    m.arrivals = arena_alloc(arena, 1, sizeof *m.arrivals);
     pds_recall(s, &m);
     return m;
 }

@@ -29,14 +29,16 @@ struct stay {
     bool dirty;            /* the engine must look at its rate again */
 };
 
+struct arrivals;
 enum { EPOCH_PRICES_MAX = 8 };
 /* What a policy keeps from pass to pass that the cluster does not tell: handed from one process to
  * the next where each makes one decision. */
 struct memory {
     int32_t n_prices; /* 0: none yet */
     double price[EPOCH_PRICES_MAX];
-    double *tolerance; /* (n_jobs) slowdown agreed to beside others; INFINITY: none was */
-    bool *apart;       /* (n_jobs) was seen to suffer: shares no more */
+    double *tolerance;         /* (n_jobs) slowdown agreed to beside others; INFINITY: none was */
+    bool *apart;               /* (n_jobs) was seen to suffer: shares no more */
+    struct arrivals *arrivals; /* how many jobs of what size came; NULL: not known */
 };
 
 /* Read-only. A job's progress between changes: view_done_us and view_attained_milli_us. */

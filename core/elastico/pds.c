@@ -29,6 +29,14 @@ static void put(struct pds *s, const struct view *v, int32_t job)
     s->n_waiting++;
 }
 
+/* Newcomers since the last look, by their GPU time. */
+static void count_arrival(struct pds *s, const struct view *v, int32_t job)
+{
+    if (v->jobs->submit_us[job] > s->arrivals.until_us)
+        arrivals_add(&s->arrivals, v->jobs->submit_us[job],
+                     (double)job_gpu_milli(v->jobs, job) / 1e3 * s->left_s[job]);
+}
+
 static void enqueue(struct pds *s, const struct view *v, int32_t job)
 {
     s->asked_milli += job_gpu_milli(v->jobs, job);
@@ -178,6 +186,10 @@ static void resume(struct pds *s, const struct view *v, const struct plan *p)
     s->priced = m->n_prices > 0;
     for (int32_t r = 0; r < m->n_prices && r < CHOICE_RES_MAX; r++)
         s->price[r] = m->price[r];
+    if (m->arrivals != NULL)
+        s->arrivals = *m->arrivals;
+    for (int32_t i = 0; i < v->n_arrived; i++)
+        count_arrival(s, v, v->arrived[i]);
     for (int32_t j = v->running_first; s->has_menus && j >= 0; j = v->stay[j].next) {
         if (s->has_lore)
             lore_ask(&s->lore, j, v->now_us);
@@ -191,6 +203,8 @@ void pds_recall(const struct pds *s, struct memory *out)
     memcpy(out->price, s->price, sizeof s->price);
     memcpy(out->tolerance, s->tau, (size_t)s->n_jobs * sizeof *s->tau);
     memcpy(out->apart, s->alone, (size_t)s->n_jobs * sizeof *s->alone);
+    if (out->arrivals != NULL)
+        *out->arrivals = s->arrivals;
 }
 
 /* The first boundary from now on. */
@@ -237,9 +251,12 @@ enum status pds_decide(struct pds *s, const struct view *v, struct plan *p, stru
         if (s->has_lore)
             lore_arrive(&s->lore, v->arrived[i], v->now_us);
         enqueue(s, v, v->arrived[i]);
+        if (v->memory == NULL)
+            count_arrival(s, v, v->arrived[i]);
     }
     if (v->memory != NULL)
         resume(s, v, p);
+    s->arrivals.until_us = v->now_us;
     s->changed = s->changed || v->n_arrived > 0 || v->n_finished > 0;
     int64_t at_us = boundary_us(s, v->now_us);
     if (at_us > v->now_us) {

@@ -30,7 +30,7 @@ void pds_free(struct pds *s);
  * shape of waiting job that is tried, O(kinds of host + nodes); O(waiting). */
 enum status pds_decide(struct pds *s, const struct view *v, struct plan *p,
                        struct error *err) MUST_USE;
-/* policy.recall: the prices, what was agreed, and who suffered. */
+/* policy.recall: the prices, what was agreed, who suffered, and how much came. */
 void pds_recall(const struct pds *s, struct memory *out);
 
 #endif

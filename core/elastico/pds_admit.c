@@ -12,19 +12,28 @@ double walk_alternative(const struct guest *g, double v_guest, double host_ends_
     return g->wait_s < together_s ? g->alone * (1 - g->wait_s / together_s) : 0;
 }
 
+/* Newcomers with less to do come first. */
+static double until_free_s(const struct pass *a, int32_t job, int32_t n, double in_s)
+{
+    if (a->config->weight == PDS_ARRIVAL || a->s->aged[job])
+        return in_s;
+    return arrivals_wait_s(&a->s->arrivals, a->v->now_us, a->p->cluster->n_cards,
+                           n * a->s->left_s[job], in_s);
+}
+
 struct guest walk_guest(const struct walk *w, int32_t job, int32_t menu, int32_t width)
 {
     const struct pass *a = w->a;
     int32_t n = pass_width(a, menu, width)->n, n_cards = a->p->cluster->n_cards;
     int64_t place = w->ahead_milli / 1000 + n;
     double factor = pass_width(a, menu, width)->factor;
-    return (struct guest){.menu = menu,
-                          .factor = factor,
-                          .left_s = a->s->left_s[job],
-                          .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
-                          .wait_s = place <= n_cards ? a->free_in_s[place - 1] : INFINITY,
-                          .alone = pass_option(a, menu, 0)->speed * factor /
-                                   pass_menu(a, menu)->speed_max};
+    return (struct guest){
+        .menu = menu,
+        .factor = factor,
+        .left_s = a->s->left_s[job],
+        .worth = worth_of(a, menu, n, pass_behind(a, job, n, a->s->left_s[job])),
+        .wait_s = place <= n_cards ? until_free_s(a, job, n, a->free_in_s[place - 1]) : INFINITY,
+        .alone = pass_option(a, menu, 0)->speed * factor / pass_menu(a, menu)->speed_max};
 }
 
 bool walk_best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t most,

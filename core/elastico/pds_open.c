@@ -177,6 +177,7 @@ enum status pds_init(struct pds *s, const struct pds_config *config, const struc
                      struct arena *arena, struct error *err)
 {
     *s = (struct pds){.config = config, .n_jobs = v->jobs->n_jobs, .changed = true};
+    arrivals_init(&s->arrivals);
     const struct lore_config *profiling = &config->profiling;
     if (profiling->store != NULL && profiling->known == LORE_ALL)
         return fail(err, ST_USAGE,

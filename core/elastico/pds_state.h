@@ -3,6 +3,7 @@
 #define COLOSIM_PDS_STATE_H
 
 #include "core/cluster/policy.h"
+#include "core/elastico/arrivals.h"
 #include "core/elastico/esp.h"
 #include "core/elastico/lore.h"
 #include "core/elastico/pairing.h"
@@ -63,6 +64,7 @@ struct pds {
     int32_t *card; /* (n_cards) 0, 1, 2, … */
     int32_t *row_of_menu;
     double price[CHOICE_RES_MAX], price_before[CHOICE_RES_MAX];
+    struct arrivals arrivals;
     bool priced;  /* price_before means something */
     bool changed; /* something happened, or the last pass changed something */
     bool ran;     /* the last decide was a pass */

@@ -62,7 +62,7 @@ static void print(FILE *to, const struct state *s, const struct decision *d)
     if (d->lore != NULL)
         profiles_json(to, d->lore);
     fputs(",\n ", to);
-    memory_json(to, &d->memory, &s->trace.jobs);
+    memory_json(to, &d->memory, &s->trace.jobs, s->now_s);
     fputs(",\n \"notes\": [", to);
     if (plan_trains(&d->plan, rst))
         quote_json(to, no_cap);

@@ -1,5 +1,6 @@
 #include "sim/results/plan_json.h"
 
+#include "core/elastico/arrivals.h"
 #include "sim/results/quote.h"
 
 #include <math.h>
@@ -202,10 +203,27 @@ void profiles_json(FILE *to, const struct lore *l)
     fputs("]", to);
 }
 
-void memory_json(FILE *to, const struct memory *m, const struct job_table *t)
+/* Nothing where nobody came. */
+static void arrivals_json(FILE *to, const struct arrivals *a, double now_s)
+{
+    char text[32];
+    int n = ARRIVAL_CLASSES;
+    while (n > 0 && a->gpu_s[n - 1] == 0)
+        n--;
+    if (a->from_us == TIME_NEVER)
+        return;
+    fprintf(to, "\"arrivals\": {\"from_s\": %s", format_real(now_s + s_of_us(a->from_us), text));
+    fprintf(to, ", \"until_s\": %s, \"gpu_s\": [", format_real(now_s + s_of_us(a->until_us), text));
+    for (int i = 0; i < n; i++)
+        fprintf(to, "%s%s", i > 0 ? ", " : "", format_real(a->gpu_s[i], text));
+    fputs("]},\n ", to);
+}
+
+void memory_json(FILE *to, const struct memory *m, const struct job_table *t, double now_s)
 {
     char text[32];
     bool any = false;
+    arrivals_json(to, m->arrivals, now_s);
     fputs("\"prices\": [", to);
     for (int32_t r = 0; r < m->n_prices; r++)
         fprintf(to, "%s%s", r > 0 ? ", " : "", format_real(m->price[r], text));

@@ -15,7 +15,7 @@ void plan_json(FILE *to, const struct plan *p, const struct rst *rst, int64_t no
 /* The member "profile": what is to be profiled next, in order. */
 void profiles_json(FILE *to, const struct lore *l);
 /* The members "prices" and "remember". */
-void memory_json(FILE *to, const struct memory *m, const struct job_table *t);
+void memory_json(FILE *to, const struct memory *m, const struct job_table *t, double now_s);
 /* Does a job of training start, or change its configuration? */
 bool plan_trains(const struct plan *p, const struct rst *rst);
 

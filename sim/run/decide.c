@@ -1,5 +1,6 @@
 #include "sim/run/decide.h"
 
+#include "core/elastico/arrivals.h"
 #include "policies/registry.h"
 
 #include <inttypes.h>
@@ -137,10 +138,12 @@ static enum status columns_new(struct pass *p, struct error *err)
     p->arrived = arena_alloc(arena, n, sizeof *p->arrived);
     m->tolerance = arena_alloc(arena, n, sizeof *m->tolerance);
     m->apart = arena_alloc(arena, n, sizeof *m->apart);
+    m->arrivals = arena_alloc(arena, 1, sizeof *m->arrivals);
     p->state = arena_alloc(arena, 1, p->d->policy->state_size);
     if (p->stay == NULL || p->arrived == NULL || m->tolerance == NULL || m->apart == NULL ||
-        p->state == NULL)
+        m->arrivals == NULL || p->state == NULL)
         return fail_memory(err);
+    arrivals_init(m->arrivals);
     for (int32_t job = 0; job < p->jobs->n_jobs; job++) {
         m->tolerance[job] = INFINITY;
         p->jobs->status[job] = JOB_WAITING;

@@ -1,12 +1,10 @@
-#include "sim/run/state.h"
+#include "sim/run/state_carry.h"
 
 #include "core/base/param.h"
 #include "sim/run/cluster_file.h"
-#include "sim/run/spot.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,12 +51,6 @@ static const struct param words_params[] = {
 // clang-format on
 #undef W
 
-struct reader {
-    struct spot_text text;
-    json_t *root;
-    struct state *s;
-};
-
 static enum status read_cluster(struct reader *in, struct error *err)
 {
     const struct spot spot = {"cluster", NULL, -1};
@@ -94,7 +86,7 @@ static bool is_gpus(double milli)
     return fabs(milli - nearbyint(milli)) < 1e-6 && (milli <= 1000 || fmod(milli, 1000) < 1e-6);
 }
 
-static const char *wrong_together(const struct words *w, bool runs)
+static const char *wrong_together(const struct words *w, bool runs, bool counts)
 {
     if (w->name == NULL)
         return "want \"name\", a text";
@@ -106,6 +98,8 @@ static const char *wrong_together(const struct words *w, bool runs)
         return "want \"left_s\", seconds of work left";
     if ((w->gpu_min > 0) != (w->gpu_max > 0) || w->gpu_min > w->gpu_max)
         return "want gpu_min and gpu_max together, the first no larger";
+    if (!runs && counts && isnan(w->submit_s))
+        return "want \"submit_s\" of a job that waits, to tell newcomers: there are \"arrivals\"";
     if (!runs && (w->config != NULL || !isnan(w->speed)))
         return "config and speed are of running jobs; want \"submitted\" for what a waiting one "
                "asked for";
@@ -235,7 +229,7 @@ static enum status read_job(struct reader *in, struct spot *at, json_t *object, 
             TRY(param_set_json(&group, 1, key, json_object_iter_value(i), &in->s->arena, err));
     }
     at->key = NULL;
-    const char *fault = wrong_together(&w, runs);
+    const char *fault = wrong_together(&w, runs, in->s->memory.arrivals != NULL);
     if (fault != NULL)
         return fail(err, ST_INPUT, "%s", fault);
     if (runs && st->n == 0)
@@ -278,93 +272,6 @@ static enum status columns_new(struct reader *in, struct error *err)
     return ok ? ST_OK : fail_memory(err);
 }
 
-/* One pair as a row of the table. */
-static enum status read_pair(struct reader *in, const json_t *pair, size_t row, struct error *err)
-{
-    struct table *t = &in->s->profiled;
-    static const char *const key[] = {"workload", "config"};
-    const struct spot at = {"profiled", NULL, (int64_t)row};
-    for (int c = 0; c < 2; c++) {
-        const json_t *text = json_object_get(pair, key[c]);
-        if (!json_is_string(text) || json_object_size(pair) != 2)
-            return spot_wrong(&in->text, &at,
-                              fail(err, ST_INPUT, "want {\"workload\": …, \"config\": …}"), err);
-        t->cell[2 * row + (size_t)c] =
-            arena_text(&t->arena, json_string_value(text), json_string_length(text));
-        if (t->cell[2 * row + (size_t)c] == NULL)
-            return fail_memory(err);
-    }
-    t->line[row] = spot_line(&in->text, &at);
-    return ST_OK;
-}
-
-/* What was profiled, where it says so. */
-static enum status read_profiled(struct reader *in, struct error *err)
-{
-    const struct spot at = {"profiled", NULL, -1};
-    const json_t *list = json_object_get(in->root, at.section);
-    struct table *t = &in->s->profiled;
-    size_t n = json_array_size(list);
-    if (list == NULL)
-        return ST_OK;
-    if (!json_is_array(list))
-        return spot_wrong(&in->text, &at, fail(err, ST_INPUT, "want \"profiled\": a list of pairs"),
-                          err);
-    t->column = arena_alloc(&t->arena, 2, sizeof *t->column);
-    t->cell = arena_alloc(&t->arena, 2 * n, sizeof *t->cell);
-    t->line = arena_alloc(&t->arena, n, sizeof *t->line);
-    if (t->column == NULL || t->cell == NULL || t->line == NULL)
-        return fail_memory(err);
-    t->column[0] = "workload";
-    t->column[1] = "config";
-    t->n_columns = 2;
-    t->n_rows = (int32_t)n;
-    t->path = in->text.name;
-    for (size_t row = 0; row < n; row++)
-        TRY(read_pair(in, json_array_get(list, row), row, err));
-    return ST_OK;
-}
-
-/* now_s and prices, and that there is nothing else. */
-static enum status read_rest(struct reader *in, struct error *err)
-{
-    static const char *const known[] = {"cluster",  "now_s",   "prices",
-                                        "profiled", "running", "waiting"};
-    struct memory *m = &in->s->memory;
-    for (void *i = json_object_iter(in->root); i != NULL; i = json_object_iter_next(in->root, i)) {
-        const char *key = json_object_iter_key(i);
-        const json_t *value = json_object_iter_value(i);
-        const struct spot at = {key, NULL, -1};
-        bool is_known = false;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            is_known = is_known || strcmp(key, known[k]) == 0;
-        if (!is_known)
-            return spot_wrong(
-                &in->text, &at,
-                fail(err, ST_INPUT,
-                     "unknown key '%s', want cluster, now_s, prices, profiled, running and waiting",
-                     key),
-                err);
-        if (strcmp(key, "now_s") == 0 &&
-            !(fabs(json_number_value(value)) <= 1e12 && json_is_number(value)))
-            return spot_wrong(&in->text, &at,
-                              fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);
-        bool prices = strcmp(key, "prices") == 0;
-        if (prices && (!json_is_array(value) || json_array_size(value) > EPOCH_PRICES_MAX))
-            return spot_wrong(&in->text, &at,
-                              fail(err, ST_INPUT, "want \"prices\": those of a plan"), err);
-        for (size_t r = 0; prices && r < json_array_size(value); r++) {
-            const json_t *price = json_array_get(value, r);
-            if (!json_is_number(price) || !(json_number_value(price) >= 0))
-                return spot_wrong(&in->text, &at,
-                                  fail(err, ST_INPUT, "want \"prices\" of 0 or more"), err);
-            m->price[m->n_prices++] = json_number_value(price);
-        }
-    }
-    in->s->now_s = json_number_value(json_object_get(in->root, "now_s"));
-    return ST_OK;
-}
-
 enum status state_parse(const char *text, size_t length, const char *name, struct state *out,
                         struct error *err)
 {
@@ -381,12 +288,11 @@ enum status state_parse(const char *text, size_t length, const char *name, struc
     enum status status = ST_OK;
     if (!json_is_object(in.root))
         TRY_OUT(fail(err, ST_INPUT, "%s:1: want an object, {\"cluster\": …}", name));
-    TRY_OUT(read_rest(&in, err));
+    TRY_OUT(carry_read(&in, err));
     TRY_OUT(read_cluster(&in, err));
     TRY_OUT(columns_new(&in, err));
     TRY_OUT(read_jobs(&in, "running", true, err));
     TRY_OUT(read_jobs(&in, "waiting", false, err));
-    TRY_OUT(read_profiled(&in, err));
     TRY_OUT(jobs_close(&out->trace.jobs, err));
 out:
     json_decref(in.root);

@@ -226,3 +226,40 @@ def case_aging(lab, tap):
     tap.equal("who starts", {aging: [e["name"] for e in plan["start"]]
                              for aging, plan in plans.items()},
               {0: ["narrow"], 1000: [], 1001: ["narrow"]})
+
+
+def newcomers(gpu_s, more=()):
+    """BERT ends in 1000 s beside a job that ends much later; LSTM waits."""
+    state = {"cluster": "1x2:a100-40g", "now_s": 10000,
+             "running": [job("host", left_s=1000, kind="train", workload="BERT", at=seat(0, 0)),
+                         job("long", left_s=90000, kind="train", at=seat(0, 1))],
+             "waiting": [job("guest", left_s=1000, kind="train", workload="LSTM", submit_s=9999)],
+             **dict(more)}
+    if gpu_s:
+        state["arrivals"] = {"from_s": 0, "until_s": 9000, "gpu_s": gpu_s}
+    return state
+
+
+def case_newcomers(lab, tap):
+    """who would have a card soon but for those who come first does not wait for it"""
+    short = [0] * 20 + [16000]  # jobs of 8 to 9.5 GPU-seconds: .8 of 2 cards in 10,000 s
+    option = ("--policy", "elastico", "--belief", "oracle")
+    tap.equal("nobody comes: the card is worth waiting for",
+              plan_of(lab, newcomers([]), *option)["start"], [])
+    plan = plan_of(lab, newcomers(short), *option)
+    tap.equal("in 1000 s, that is 5000 with newcomers: it shares",
+              [(s["name"], cards(s)) for s in plan["start"]], [("guest", {0: [0]})])
+    longer = [0] * 50 + [16000]  # 1448 GPU-seconds and more: behind it
+    tap.equal("newcomers with more to do do not come first",
+              plan_of(lab, newcomers(longer), *option)["start"], [])
+    arrivals = plan["arrivals"]
+    tap.equal("handed on, its own 1000 in its class", arrivals,
+              {"from_s": 0, "until_s": 10000, "gpu_s": short + [0] * 26 + [1000]})
+    for change, word in (({"arrivals": 3}, '"arrivals": those of a plan'),
+                         ({"arrivals": {"from_s": 5, "until_s": 4, "gpu_s": []}}, "those of a plan"),
+                         ({"arrivals": {"from_s": 0, "until_s": 4, "gpu_s": [-1]}}, "of a plan"),
+                         ({"arrivals": {**arrivals, "gpu_s": [0] * 129}}, "of a plan"),
+                         ({"arrivals": arrivals, "waiting": [job("guest")]}, '"submit_s"')):
+        done = decide(lab, newcomers([], change.items()), *option)
+        tap.equal(f"{word}: refused", done.returncode, 3)
+        tap.ok(f"{word}: said", word in done.stderr, done.stderr)
