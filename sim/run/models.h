@@ -21,7 +21,7 @@ struct model_choice {
     const char *model; /* a file of the predictor or of the physics; NULL: the embedded ones */
     double error_frac; /* laid over the belief */
     uint64_t error_seed;
-    double caution; /* standard deviations added to it */
+    double caution;            /* standard deviations added to it */
     const struct pairs *pairs; /* for truth and belief by table; NULL without */
 };
 

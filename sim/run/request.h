@@ -54,7 +54,7 @@ struct elastic_settings { /* prefix "elastic" */
 extern const struct param elastic_params[];
 
 struct trace_settings { /* prefix "trace" */
-    int align; /* enum trace_align */
+    int align;          /* enum trace_align */
     bool assign;
     int64_t assign_seed;
     int batch;    /* enum trace_batch */

@@ -1,12 +1,20 @@
-#include "sim/run/state_carry.h"
+#include "sim/run/state.h"
 
 #include "core/base/param.h"
 #include "sim/run/cluster_file.h"
+#include "sim/run/state_carry.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* While it is read. */
+struct reader {
+    struct spot_text text;
+    json_t *root;
+    struct state *s;
+};
 
 /* A job's keys. */
 struct words {
@@ -288,7 +296,9 @@ enum status state_parse(const char *text, size_t length, const char *name, struc
     enum status status = ST_OK;
     if (!json_is_object(in.root))
         TRY_OUT(fail(err, ST_INPUT, "%s:1: want an object, {\"cluster\": …}", name));
-    TRY_OUT(carry_read(&in, err));
+    const struct carry carry = {in.text,     in.root,      &out->arena,
+                                &out->now_s, &out->memory, &out->profiled};
+    TRY_OUT(carry_read(&carry, err));
     TRY_OUT(read_cluster(&in, err));
     TRY_OUT(columns_new(&in, err));
     TRY_OUT(read_jobs(&in, "running", true, err));

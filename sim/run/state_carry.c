@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* One pair as a row of the table. */
-static enum status read_pair(struct reader *in, const json_t *pair, size_t row, struct error *err)
+static enum status read_pair(const struct carry *in, const json_t *pair, size_t row,
+                             struct error *err)
 {
-    struct table *t = &in->s->profiled;
+    struct table *t = in->profiled;
     static const char *const key[] = {"workload", "config"};
     const struct spot at = {"profiled", NULL, (int64_t)row};
     for (int c = 0; c < 2; c++) {
@@ -26,11 +27,11 @@ static enum status read_pair(struct reader *in, const json_t *pair, size_t row, 
 }
 
 /* What was profiled, where it says so. */
-static enum status read_profiled(struct reader *in, struct error *err)
+static enum status read_profiled(const struct carry *in, struct error *err)
 {
     const struct spot at = {"profiled", NULL, -1};
     const json_t *list = json_object_get(in->root, at.section);
-    struct table *t = &in->s->profiled;
+    struct table *t = in->profiled;
     size_t n = json_array_size(list);
     if (list == NULL)
         return ST_OK;
@@ -58,7 +59,7 @@ static bool is_time(const json_t *value)
 }
 
 /* arrivals: how much came, as a plan said; times on the clock of now_s. */
-static enum status read_arrivals(struct reader *in, struct error *err)
+static enum status read_arrivals(const struct carry *in, struct error *err)
 {
     const json_t *given = json_object_get(in->root, "arrivals");
     const json_t *from = json_object_get(given, "from_s"), *gpu_s = json_object_get(given, "gpu_s"),
@@ -68,7 +69,7 @@ static enum status read_arrivals(struct reader *in, struct error *err)
                 json_number_value(from) <= json_number_value(until);
     if (given == NULL)
         return ST_OK;
-    struct arrivals *a = arena_alloc(&in->s->arena, 1, sizeof *a);
+    struct arrivals *a = arena_alloc(in->arena, 1, sizeof *a);
     if (a == NULL)
         return fail_memory(err);
     for (size_t i = 0; i < n && good; i++) {
@@ -78,15 +79,15 @@ static enum status read_arrivals(struct reader *in, struct error *err)
     if (!good)
         return spot_wrong(&in->text, &(struct spot){"arrivals", NULL, -1},
                           fail(err, ST_INPUT, "want \"arrivals\": those of a plan"), err);
-    a->from_us = us_of_s(json_number_value(from) - in->s->now_s);
-    a->until_us = us_of_s(json_number_value(until) - in->s->now_s);
-    in->s->memory.arrivals = a;
+    a->from_us = us_of_s(json_number_value(from) - *in->now_s);
+    a->until_us = us_of_s(json_number_value(until) - *in->now_s);
+    in->memory->arrivals = a;
     return ST_OK;
 }
 
-static enum status read_prices(struct reader *in, struct error *err)
+static enum status read_prices(const struct carry *in, struct error *err)
 {
-    struct memory *m = &in->s->memory;
+    struct memory *m = in->memory;
     const struct spot at = {"prices", NULL, -1};
     const json_t *list = json_object_get(in->root, at.section);
     if (list != NULL && (!json_is_array(list) || json_array_size(list) > EPOCH_PRICES_MAX))
@@ -103,7 +104,7 @@ static enum status read_prices(struct reader *in, struct error *err)
 }
 
 /* There is no other key. */
-static enum status known_only(const struct reader *in, struct error *err)
+static enum status known_only(const struct carry *in, struct error *err)
 {
     static const char *const known[] = {"arrivals", "cluster", "now_s",  "prices",
                                         "profiled", "running", "waiting"};
@@ -123,14 +124,14 @@ static enum status known_only(const struct reader *in, struct error *err)
     return ST_OK;
 }
 
-enum status carry_read(struct reader *in, struct error *err)
+enum status carry_read(const struct carry *in, struct error *err)
 {
     const json_t *now_s = json_object_get(in->root, "now_s");
     TRY(known_only(in, err));
     if (now_s != NULL && !is_time(now_s))
         return spot_wrong(&in->text, &(struct spot){"now_s", NULL, -1},
                           fail(err, ST_INPUT, "want \"now_s\": seconds, up to 1e12"), err);
-    in->s->now_s = json_number_value(now_s);
+    *in->now_s = json_number_value(now_s);
     TRY(read_prices(in, err));
     TRY(read_arrivals(in, err));
     return read_profiled(in, err);
