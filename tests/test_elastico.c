@@ -212,6 +212,29 @@ Test(elastico, who_has_waited_for_too_long_goes_first)
     }
 }
 
+/* The same with jobs of the catalog, whose ends are known, too big to share and never reshaped: at
+ * 2500 the wide one will have its cards at 3000, which leaves time for one of 400 s. */
+Test(elastico, who_ends_in_time_may_use_the_cards_that_are_kept)
+{
+    struct pds_config config;
+    struct lab l;
+    char text[1024] = "wide 100 1000 2 1 BERT 30000\nshort 2500 400 1 1 BERT 30000";
+    for (int i = 0; i < 10; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "\nn%d %d 1000 1 1 BERT 30000", i,
+                 500 * i);
+    open_lab(&l, SUBMITTED_PEAK, &config);
+    config.aging_s = 2000;
+    config.without = PDS_NO_RST;
+    lab_jobs(&l, text);
+    lab_nodes(&l, "2x40960MiB:a100-40g");
+    lab_run(&l, "elastico");
+    cr_assert_float_eq(lab_start_s(&l, "n4"), 2000, 1e-6);
+    cr_assert_float_eq(lab_start_s(&l, "short"), 2500, 1e-6);
+    cr_assert_float_eq(lab_start_s(&l, "wide"), 3000, 1e-6);
+    cr_assert_float_eq(lab_start_s(&l, "n5"), 4000, 1e-6);
+    lab_free(&l);
+}
+
 /* By hand: two elastic jobs of four on four cards. b has to start on what a leaves or waits; when a
  * is done, b widens to all four within an epoch. */
 Test(elastico, an_elastic_job_grows_back_when_nobody_waits)

@@ -75,12 +75,16 @@ static void only_kind(struct pass *a, int32_t kind)
     a->p->rules.n_nodes = n;
 }
 
-static bool start_free(struct pass *a, int32_t job, int32_t menu)
+static bool start_free(const struct walk *w, int32_t job, int32_t menu)
 {
+    struct pass *a = w->a;
     int32_t kind = pass_menu(a, menu)->kind, n_free = pass_free_cards(a, kind), option, width;
     bool elastic = job_is_elastic(a->v->jobs, job), started;
     size_t mark = plan_mark(a->p);
-    if (n_free == 0 || !walk_best_choice(a, job, menu, n_free, &option, &width) ||
+    if (n_free == 0 || !walk_best_choice(a, job, menu, n_free, &option, &width))
+        return false;
+    double speed = pass_option(a, menu, option)->speed * pass_width(a, menu, width)->factor;
+    if (a->s->left_s[job] > w->held_s * speed ||
         !plan_config(a->p, job, pass_option(a, menu, option)->config))
         return false;
     int32_t n = pass_width(a, menu, width)->n;
@@ -114,7 +118,7 @@ static int32_t single_width(const struct pass *a, int32_t menu)
 static bool admit_as(struct walk *w, int32_t job, int32_t menu)
 {
     struct pass *a = w->a;
-    if (!w->held && start_free(a, job, menu))
+    if (start_free(w, job, menu))
         return true;
     int32_t single = single_width(a, menu);
     if (single >= 0 && walk_start_beside(w, job, menu, single))
@@ -134,30 +138,39 @@ static bool admit(struct walk *w, int32_t job)
             return true;
         outside = outside && menu < 0;
     }
-    if (!outside || w->held || !plan_start(a->p, job))
+    if (!outside || a->s->left_s[job] > w->held_s || !plan_start(a->p, job))
         return false;
     pass_took(a, job, -1, 0, 0);
     return true;
 }
 
+/* Seconds until as many cards are free as the job asks for; 0 where that is not known. */
+static double free_in(const struct pass *a, int32_t job)
+{
+    int32_t n = menu_asked(a->v->jobs, job), n_cards = a->p->cluster->n_cards;
+    n = n < n_cards ? n : n_cards;
+    return n < 1 || isinf(a->free_in_s[n - 1]) ? 0 : a->free_in_s[n - 1];
+}
+
 /* One walk through the queue. Of jobs alike the first that cannot start stands for the rest; but
  * those of one card do so only when every card is asked for by those before it: sooner, who is
  * behind it has longer to wait and may share where it does not. Behind one that has waited for too
- * long nobody takes free cards while there is somebody who may yet give some back. */
+ * long nobody takes free cards for longer than until that one has his. */
 static void walk_queue(struct walk *w)
 {
     struct pds *s = w->a->s;
     int32_t n = 0;
     memset(s->blocked, 0, (size_t)s->n_shapes * sizeof *s->blocked);
     w->ahead_milli = 0;
-    w->held = false;
+    w->held_s = INFINITY;
     for (int32_t i = 0; i < s->n_waiting; i++) {
         struct pds_waiting x = s->queue[i];
         if (!s->blocked[x.shape] && !w->a->memory_out && admit(w, x.job))
             continue;
         s->blocked[x.shape] = s->blocked[x.shape] || menu_asked(w->a->v->jobs, x.job) > 1 ||
                               w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
-        w->held = w->held || (s->aged[x.job] && w->a->v->running_first >= 0);
+        if (s->aged[x.job] && isinf(w->held_s) && w->a->v->running_first >= 0)
+            w->held_s = free_in(w->a, x.job);
         s->queue[n++] = x;
         w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
     }

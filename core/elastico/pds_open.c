@@ -17,7 +17,7 @@ const char *const pds_tables[] = {"profiling.store", NULL};
 #define C struct pds_config
 // clang-format off
 const struct param pds_params[] = {
-    PARAM_REAL(C, aging_s, "s", 0, 0, 1e9, "who has waited this long goes ahead of the others, and free cards are kept for him; 0: nobody does [ours]"),
+    PARAM_REAL(C, aging_s, "s", 0, 0, 1e9, "who has waited this long goes ahead of the others, and free cards are kept for him, but for who ends before he has them all; 0: nobody does [ours]"),
     PARAM_REAL(C, alpha, "1", 2, 0, 1e6, "penalty of a predicted slowdown above the tolerance [ours]"),
     PARAM_REAL(C, beta, "1", 0.5, 0, 100, "tolerance gained per unit of pressure [(11); ours]"),
     PARAM_REAL(C, beta_max, "1", 0.3, 0, 100, "most that pressure adds to the tolerance [(11); ours]"),

@@ -17,7 +17,8 @@ struct hosts {
 struct walk {
     struct pass *a;
     int64_t ahead_milli; /* asked for by those before this one who go on waiting */
-    bool held;           /* one of them has waited for too long: free cards are his */
+    double held_s;       /* free cards are kept for one of them who has waited for too long: in so
+                            many seconds he will have his; INFINITY: they are not */
     struct host *host;
     struct hosts *group;
     int32_t n_hosts, n_groups;
