@@ -268,6 +268,7 @@ const struct policy policy_pai_sim = {
     .params = pai_params,
     .config_size = sizeof(struct pai_config),
     .state_size = sizeof(struct pai_state),
+    .own_books = true,
     .node_sum = true,
     .prepare = pai_prepare,
     .init = pai_init,

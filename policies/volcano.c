@@ -395,6 +395,7 @@ const struct policy policy_volcano = {
     .state_size = sizeof(struct volcano),
     .own_clock = true,
     .may_stall = true,
+    .own_books = true,
     .init = volcano_init,
     .decide = volcano_decide,
 };

@@ -25,6 +25,13 @@ TestSuite(catalog_file, .fini = abort_on_leak, .timeout = 60);
     CATALOG("\"name\": \"x\", \"kind\": \"infer\", \"model\": \"measured\", \"unit\": \"token\", " \
             "\"card\": \"" card "\", \"knobs\": {\"bs\": [1, 2]}, \"profiles\": [" profiles "]")
 
+#define PARALLEL(batch, layers, spans)                                                             \
+    "\"parallel\": {\"batch\": [" batch ", \"A\"], \"layers\": [" layers                           \
+    ", \"A\"], \"grad_bytes\": [1, \"A\"], \"act_bytes\": [1, \"A\"], \"state_bytes\": [1, "       \
+    "\"A\"], \"dp_exposed\": [1, \"A\"], \"tp_spans\": [" spans ", \"A\"]}"
+#define LAID(knobs, batch, layers, spans)                                                          \
+    CATALOG(HEAD(knobs) "\"coefficients\": {" TRAIN "}, " PARALLEL(batch, layers, spans))
+
 static enum status read_text(const char *text, struct workloads *w, struct error *err)
 {
     struct temp_file file = temp_text(".json", text);
@@ -112,6 +119,33 @@ Test(catalog_file, a_wrong_catalog_is_refused_and_the_place_is_named)
          "scaling: want [[GPUs, speed]"},
         {CATALOG(HEAD("\"bs\": [1]") "\"scaling\": [[1, 2], [2, 1]]"),
          "scaling: want [[GPUs, speed]"},
+        {CATALOG(HEAD("\"bs\": [1], \"tp\": [1, 2]") "\"coefficients\": {" TRAIN "}"),
+         "knobs.tp and knobs.pp need parallel"},
+        {CATALOG(HEAD("\"bs\": [1], \"tp\": [1, 1.5]") "\"note\": \"\""),
+         "knobs.tp: want up to 64 ascending whole numbers from 1 to 1024"},
+        {LAID("\"bs\": [3]", "8", "4", "0"), "knobs.bs: 3 does not divide parallel.batch, 8"},
+        {LAID("\"bs\": [1], \"pp\": [1, 3]", "8", "4", "0"),
+         "knobs.pp: 3 does not divide parallel.layers, 4"},
+        {LAID("\"bs\": [1]", "8", "0", "0"), "batch and layers must be whole, 1 or more"},
+        {LAID("\"bs\": [1]", "8.5", "4", "0"), "batch and layers must be whole, 1 or more"},
+        {LAID("\"bs\": [1]", "8", "4", "2"), "want dp_exposed from 0 to 1, tp_spans 0 or 1"},
+        {LAID("\"bs\": [1]", "8", "4", "-1"), "parallel.tp_spans: want [number, mark], 0 or more"},
+        {CATALOG(HEAD("\"bs\": [1]") "\"parallel\": {\"batches\": 1}, \"coefficients\": {" TRAIN
+                                     "}"),
+         "did you mean 'batch'"},
+        {CATALOG(HEAD("\"bs\": [1]") "\"parallel\": 3, \"coefficients\": {" TRAIN "}"),
+         "parallel must be an object"},
+        {CATALOG(HEAD("\"bs\": [1]") "\"scaling\": [[1, 1], [2, 2]], \"coefficients\": {" TRAIN
+                                     "}, " PARALLEL("8", "4", "0")),
+         "want scaling or parallel, not both"},
+        {CATALOG("\"name\": \"x\", \"kind\": \"infer\", \"model\": \"measured\", \"unit\": "
+                 "\"s\", \"card\": \"h200\", \"knobs\": {\"bs\": [1]}, " PARALLEL("8", "4", "0")),
+         "parallel is for training with knobs.bs"},
+        {CATALOG("\"name\": \"x\", \"kind\": \"train\", \"model\": \"measured\", \"unit\": "
+                 "\"s\", \"card\": \"h200\", \"knobs\": {\"bs\": [1], \"tp\": [1, 2]}, " PARALLEL(
+                     "8", "4", "0") ", \"profiles\": [{\"tp\": 2, \"rate\": 1, \"sm\": 0.1, "
+                                    "\"fb_mib\": 1}]"),
+         "profiles[0]: profiles are of one card: leave out tp and pp"},
         {MEASURED("h201", "{\"rate\": 1, \"sm\": 0.1, \"fb_mib\": 1}"), "card is 'h201'"},
         {MEASURED("h200", ""), "profiles must be a list"},
         {MEASURED("h200", "{\"bs\": 1, \"rate\": 1, \"sm\": 0.1}"),

@@ -46,7 +46,7 @@ Test(profile, all_768_rows_of_the_study_come_out_to_their_printed_digits)
         int line = config + 2;
         cr_assert_str_eq(names_text(&c.w.names, c.w.workload[config]), cell[0], "line %d", line);
         const int knob_cell[] = {2, 5, 3, 4, 6, 7}; /* in the order of enum knob */
-        for (int k = 0; k < N_KNOBS; k++)
+        for (int k = 0; k <= KNOB_MU; k++)
             if (*cell[knob_cell[k]] != '\0')
                 cr_assert_float_eq(c.w.value[config][k], atof(cell[knob_cell[k]]), 1e-9);
         assert_printed(c.p.m.rate[r], atof(cell[8]), "rate", line);

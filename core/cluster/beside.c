@@ -21,7 +21,8 @@ static bool within(const struct plan *p, int32_t task)
     for (int32_t i = p->at[task].first; i < p->at[task].first + p->at[task].n; i++) {
         int32_t card = c->seats[i].where, node = c->card_node[card];
         if (!place_node_suits(c, p->jobs, task, &p->rules, node) || c->cpu_free_milli[node] < 0 ||
-            c->mem_free_mib[node] < 0 || (c->card_mem_free_mib[card] < 0 && !c->mem_gives_way))
+            c->mem_free_mib[node] < 0 || c->nic_free_mbps[node] < 0 ||
+            c->storage_free_mbps[node] < 0 || (c->card_mem_free_mib[card] < 0 && !c->mem_gives_way))
             return false;
     }
     return true;

@@ -14,6 +14,11 @@ enum { MAX_NODES = 1 << 24, MAX_CARDS = 1 << 26 };
 #define NODE_COLUMNS(X)                                                                            \
     X(node_type)                                                                                   \
     X(node_pool)                                                                                   \
+    X(node_link_mbps)                                                                              \
+    X(node_nic_mbps)                                                                               \
+    X(node_storage_mbps)                                                                           \
+    X(nic_free_mbps)                                                                               \
+    X(storage_free_mbps)                                                                           \
     X(node_gpu_milli)                                                                              \
     X(node_cpu_milli)                                                                              \
     X(node_mem_mib)                                                                                \
@@ -51,6 +56,9 @@ static bool columns_new(struct cluster *c, size_t n_nodes, size_t n_cards)
 #undef CARD
 }
 
+/* A bandwidth of which jobs can have parts. */
+static int32_t declared(int32_t mbps) { return mbps > 0 ? mbps : INT32_MAX; }
+
 /* What is free is everything. */
 static void empty(struct cluster *c)
 {
@@ -59,6 +67,8 @@ static void empty(struct cluster *c)
         peaks_set(&c->gpu_free_peaks, node, c->gpu_free_milli[node]);
         c->cpu_free_milli[node] = c->node_cpu_milli[node];
         c->mem_free_mib[node] = c->node_mem_mib[node];
+        c->nic_free_mbps[node] = declared(c->node_nic_mbps[node]);
+        c->storage_free_mbps[node] = declared(c->node_storage_mbps[node]);
         c->cards_free[node] = c->node_card[node + 1] - c->node_card[node];
     }
     for (int32_t card = 0; card < c->n_cards; card++) {
@@ -107,6 +117,9 @@ static enum status add_nodes(struct cluster *c, const struct node_spec *spec, in
         c->node_card[*node] = *card;
         c->node_type[*node] = type;
         c->node_pool[*node] = pool;
+        c->node_link_mbps[*node] = spec->link_mbps;
+        c->node_nic_mbps[*node] = spec->nic_mbps;
+        c->node_storage_mbps[*node] = spec->storage_mbps;
         c->node_gpu_milli[*node] = spec->n_gpus * 1000;
         c->node_cpu_milli[*node] = capped(spec->cpu_milli);
         c->node_mem_mib[*node] = capped(spec->mem_mib);
@@ -284,6 +297,15 @@ static void node_change(struct cluster *c, int32_t node, int32_t gpu, int32_t cp
         c->mem_free_mib[node] -= mem;
 }
 
+static void bandwidth_change(struct cluster *c, int32_t node, int32_t nic_mbps,
+                             int32_t storage_mbps)
+{
+    if (c->node_nic_mbps[node] > 0)
+        c->nic_free_mbps[node] -= nic_mbps;
+    if (c->node_storage_mbps[node] > 0)
+        c->storage_free_mbps[node] -= storage_mbps;
+}
+
 /* sign +1 takes, -1 gives back. */
 static void change(struct cluster *c, const struct job_table *t, int32_t task, int32_t first,
                    int32_t n, int32_t sign)
@@ -294,9 +316,12 @@ static void change(struct cluster *c, const struct job_table *t, int32_t task, i
         int32_t where = c->seats[first + i].where;
         if (where >= 0)
             card_change(c, where, sign * share, sign * t->card_mem_mib[task], sign);
-        if (i % per_inst == 0)
-            node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu,
-                        sign * t->cpu_milli[task], sign * t->mem_mib[task]);
+        if (i % per_inst != 0)
+            continue;
+        node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu, sign * t->cpu_milli[task],
+                    sign * t->mem_mib[task]);
+        bandwidth_change(c, seat_node(c, where), sign * t->nic_mbps[task],
+                         sign * t->storage_mbps[task]);
     }
 }
 
@@ -321,6 +346,14 @@ void cluster_release(struct cluster *c, const struct job_table *t, int32_t task,
             unlink_seat(c, first + i, c->seats[first + i].where);
     }
     change(c, t, task, first, n, -1);
+}
+
+bool cluster_has_bandwidth(const struct cluster *c)
+{
+    for (int32_t node = 0; node < c->n_nodes; node++)
+        if (c->node_nic_mbps[node] > 0 || c->node_storage_mbps[node] > 0)
+            return true;
+    return false;
 }
 
 uint64_t cluster_types_of(const struct cluster *c, const char *text, size_t length)
@@ -364,7 +397,9 @@ bool cluster_valid(const struct cluster *c, const struct job_table *t)
         if (c->share == SHARE_CARD &&
             (free_cards != c->cards_free[node] || free_milli != c->gpu_free_milli[node]))
             return false;
-        if (c->gpu_free_milli[node] < 0 || c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0)
+        if (c->gpu_free_milli[node] < 0 || c->cpu_free_milli[node] < 0 ||
+            c->mem_free_mib[node] < 0 || c->nic_free_mbps[node] < 0 ||
+            c->storage_free_mbps[node] < 0)
             return false;
         held += c->node_gpu_milli[node] - c->gpu_free_milli[node];
         idle += c->gpu_free_milli[node];

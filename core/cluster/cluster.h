@@ -27,6 +27,9 @@ struct node_spec {
     int64_t cpu_milli;    /* -1: not limited */
     int64_t mem_mib;      /* -1: not limited */
     int32_t gpu_mem_mib;  /* of each card; 0: not known, not limited */
+    int32_t link_mbps;    /* Mbit/s of each card to the others of its node; 0: as its type has */
+    int32_t nic_mbps;     /* Mbit/s of the node to others; 0: not declared */
+    int32_t storage_mbps; /* Mbit/s of the node to storage; 0: not declared */
 };
 
 /* Frees an array whose texts are malloc'd each; for readers of machine tables. */
@@ -53,10 +56,12 @@ struct cluster {
     int32_t *node_card; /* (n_nodes + 1) first card */
     int32_t *node_type; /* id in gpu_types, -1 none */
     int32_t *node_pool; /* id in pools, -1 none; a static part of the cluster */
-    int32_t *node_gpu_milli, *node_cpu_milli, *node_mem_mib; /* capacity */
-    int32_t *gpu_free_milli, *cpu_free_milli, *mem_free_mib; /* what is left */
-    int32_t *cards_free;                                     /* cards nobody sits on */
-    struct peaks gpu_free_peaks;                             /* over gpu_free_milli */
+    int32_t *node_link_mbps, *node_nic_mbps, *node_storage_mbps; /* 0: not declared */
+    int32_t *node_gpu_milli, *node_cpu_milli, *node_mem_mib;     /* capacity */
+    int32_t *gpu_free_milli, *cpu_free_milli, *mem_free_mib;     /* what is left */
+    int32_t *nic_free_mbps, *storage_free_mbps; /* likewise; INT32_MAX where not declared */
+    int32_t *cards_free;                        /* cards nobody sits on */
+    struct peaks gpu_free_peaks;                /* over gpu_free_milli */
 
     /* (n_cards) */
     int32_t *card_node;
@@ -100,6 +105,9 @@ void cluster_take(struct cluster *c, const struct job_table *t, int32_t task, in
 /* Gives them back; the seats keep their where, so cluster_take can undo it. */
 void cluster_release(struct cluster *c, const struct job_table *t, int32_t task, int32_t first,
                      int32_t n);
+
+/* Does some node declare the bandwidth of its NIC, or of storage? */
+bool cluster_has_bandwidth(const struct cluster *c);
 
 static inline int32_t seat_node(const struct cluster *c, int32_t where)
 {

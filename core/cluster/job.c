@@ -17,6 +17,7 @@
     X(task_job)                                                                                    \
     X(task_name)                                                                                   \
     X(n_inst) X(gpu_milli) X(cpu_milli) X(mem_mib) X(gpu_mem_mib) X(gpu_type) X(duration_us)
+#define NEED_COLUMNS(X) X(card_mem_mib) X(nic_mbps) X(storage_mbps)
 #define ENGINE_COLUMNS(X)                                                                          \
     X(status)                                                                                      \
     X(start_us) X(finish_us) X(attained_milli_us) X(done_us) X(run_us) X(alone_us) X(n_evicted)
@@ -46,7 +47,8 @@ static bool resize(void **array, size_t n, size_t size)
     *array = p;
     return true;
 }
-#define RESIZE(column) &&resize((void **)&t->column, n, sizeof *t->column)
+#define RESIZE(column)      &&resize((void **)&t->column, n, sizeof *t->column)
+#define RESIZE_NEED(column) &&resize((void **)&t->column, n_tasks, sizeof *t->column)
 
 static bool room_for_job(struct job_table *t)
 {
@@ -176,8 +178,7 @@ enum status jobs_close(struct job_table *t, struct error *err)
     int64_t *scratch = malloc((n_tasks + 1) * sizeof *scratch);
     if (order == NULL || scratch == NULL ||
         !resize((void **)&t->task_begin, n + 1, sizeof *t->task_begin) ||
-        !resize((void **)&t->card_mem_mib, n_tasks, sizeof *t->card_mem_mib) ||
-        !(true JOB_COLUMNS(RESIZE) ENGINE_COLUMNS(RESIZE))) {
+        !(true NEED_COLUMNS(RESIZE_NEED)) || !(true JOB_COLUMNS(RESIZE) ENGINE_COLUMNS(RESIZE))) {
         status = fail_memory(err);
         goto out;
     }
@@ -208,8 +209,10 @@ void jobs_reset(struct job_table *t)
         t->alone_us[j] = 0;
         t->n_evicted[j] = 0;
     }
-    for (int32_t k = 0; k < t->n_tasks; k++)
+    for (int32_t k = 0; k < t->n_tasks; k++) {
         t->card_mem_mib[k] = t->gpu_mem_mib[k];
+        t->nic_mbps[k] = t->storage_mbps[k] = 0;
+    }
 }
 
 static bool copy_column(void **to, const void *from, size_t n, size_t size)
@@ -234,7 +237,7 @@ enum status jobs_clone(const struct job_table *from, struct job_table *to, struc
     n++;
     ok = ok COPY(task_begin);
     n = (size_t)from->n_tasks;
-    ok = ok TASK_COLUMNS(COPY) COPY(card_mem_mib);
+    ok = ok TASK_COLUMNS(COPY) NEED_COLUMNS(COPY);
 #undef COPY
     ok = ok && names_copy(&from->job_names, &to->job_names) && names_copy(&from->names, &to->names);
     return ok ? ST_OK : fail_memory(err);
@@ -281,8 +284,8 @@ void jobs_free(struct job_table *t)
     JOB_COLUMNS(FREE)
     TASK_COLUMNS(FREE)
     ENGINE_COLUMNS(FREE)
+    NEED_COLUMNS(FREE)
 #undef FREE
-    free(t->card_mem_mib);
     free(t->task_begin);
     names_free(&t->job_names);
     names_free(&t->names);

@@ -82,6 +82,8 @@ struct job_table {
     /* (n_tasks) engine and plan */
     int32_t *card_mem_mib; /* what it takes of each card's memory: gpu_mem_mib, or where its job has
                               a configuration what that reserves (plan_config) */
+    int32_t *nic_mbps, *storage_mbps; /* what each instance takes of its node's bandwidths in its
+                                         job's configuration; 0 */
 };
 
 /* Adds a row; rows with a job name seen before are further tasks of that job (its submission is

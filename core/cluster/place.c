@@ -98,6 +98,11 @@ int32_t place_node_most(const struct cluster *c, const struct job_table *t, int3
         n = c->cpu_free_milli[node] / cpu;
     if (mem > 0 && c->mem_free_mib[node] / mem < n)
         n = c->mem_free_mib[node] / mem;
+    int32_t nic = t->nic_mbps[task], storage = t->storage_mbps[task];
+    if (nic > 0 && c->nic_free_mbps[node] / nic < n)
+        n = c->nic_free_mbps[node] / nic;
+    if (storage > 0 && c->storage_free_mbps[node] / storage < n)
+        n = c->storage_free_mbps[node] / storage;
     return n;
 }
 

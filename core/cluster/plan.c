@@ -340,20 +340,25 @@ static void set_config(struct plan *p, int32_t job, int32_t config)
     const struct job_table *t = p->jobs;
     bool as_submitted = config == p->submitted[job];
     p->config[job] = config;
-    for (int32_t k = t->task_begin[job]; k < t->task_begin[job + 1]; k++)
-        if (config >= 0 && t->gpu_milli[k] > 0)
-            t->card_mem_mib[k] = as_submitted && t->gpu_mem_mib[k] > 0 ? t->gpu_mem_mib[k]
-                                                                       : p->config_mem_mib[config];
+    for (int32_t k = t->task_begin[job]; k < t->task_begin[job + 1]; k++) {
+        int64_t gpu_milli = t->gpu_milli[k];
+        if (config < 0 || gpu_milli == 0)
+            continue;
+        t->card_mem_mib[k] =
+            as_submitted && t->gpu_mem_mib[k] > 0 ? t->gpu_mem_mib[k] : p->needs.mem_mib[config];
+        t->nic_mbps[k] = (int32_t)((p->needs.nic_mbps[config] * gpu_milli + 999) / 1000);
+        t->storage_mbps[k] = (int32_t)((p->needs.storage_mbps[config] * gpu_milli + 999) / 1000);
+    }
 }
 
-enum status plan_configure(struct plan *p, const int32_t *submitted, const int32_t *config_mem_mib,
-                           struct error *err)
+enum status plan_configure(struct plan *p, const int32_t *submitted,
+                           const struct config_needs *needs, struct error *err)
 {
     p->config = malloc(((size_t)p->jobs->n_jobs + 1) * sizeof *p->config);
     if (p->config == NULL)
         return fail_memory(err);
     p->submitted = submitted;
-    p->config_mem_mib = config_mem_mib;
+    p->needs = *needs;
     for (int32_t j = 0; j < p->jobs->n_jobs; j++)
         set_config(p, j, submitted[j]);
     return ST_OK;
@@ -371,14 +376,14 @@ static void change_config(struct plan *p, int32_t job, int32_t config)
             take(p, k, p->at[k]);
 }
 
-/* Have all cards of the job as much memory as is asked of them? */
-static bool memory_will_do(const struct plan *p, int32_t job)
+bool plan_fits(const struct plan *p, int32_t job)
 {
     const struct cluster *c = p->cluster;
     for (int32_t k = first_task(p, job); k < p->jobs->task_begin[job + 1]; k++)
         for (int32_t i = 0; p->at[k].first >= 0 && i < p->at[k].n; i++) {
-            int32_t where = c->seats[p->at[k].first + i].where;
-            if (where >= 0 && c->card_mem_free_mib[where] < 0)
+            int32_t where = c->seats[p->at[k].first + i].where, node = seat_node(c, where);
+            if ((where >= 0 && c->card_mem_free_mib[where] < 0 && !c->mem_gives_way) ||
+                c->nic_free_mbps[node] < 0 || c->storage_free_mbps[node] < 0)
                 return false;
         }
     return true;
@@ -391,7 +396,7 @@ bool plan_config(struct plan *p, int32_t job, int32_t config)
     if (!room_for_entry(p))
         return false;
     change_config(p, job, config);
-    if (!p->cluster->mem_gives_way && !memory_will_do(p, job)) {
+    if (!plan_fits(p, job)) {
         change_config(p, job, before);
         return false;
     }

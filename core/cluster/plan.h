@@ -42,6 +42,12 @@ struct seats {
     int32_t first, n;
 };
 
+/* What configurations reserve, (configurations) each; the last two of a node for each of its cards.
+ */
+struct config_needs {
+    const int32_t *mem_mib, *nic_mbps, *storage_mbps;
+};
+
 struct plan {
     struct cluster *cluster;
     const struct job_table *jobs;
@@ -53,8 +59,8 @@ struct plan {
     double *speed;        /* (n_jobs) set by policies that bring their own; 1 at first */
     int32_t *config;      /* (n_jobs) of the catalog (core/elastico/rst.h); -1 for jobs outside it;
                              NULL without a catalog */
-    const int32_t *submitted;      /* (n_jobs) the configurations they have at first */
-    const int32_t *config_mem_mib; /* (configurations) what each reserves of a card */
+    const int32_t *submitted; /* (n_jobs) the configurations they have at first */
+    struct config_needs needs;
     struct plan_entry *entry;
     size_t n, capacity;
     int64_t wake_us; /* earliest wake-up asked for; TIME_NEVER for none */
@@ -64,10 +70,10 @@ struct plan {
 enum status plan_init(struct plan *p, struct cluster *c, const struct job_table *jobs,
                       struct place_rules rules, struct error *err) MUST_USE;
 void plan_free(struct plan *p);
-/* Jobs have configurations from here on, at first those they were submitted in; both columns must
+/* Jobs have configurations from here on, at first those they were submitted in; the columns must
  * outlive the plan. For the engine, before any job is placed. */
-enum status plan_configure(struct plan *p, const int32_t *submitted, const int32_t *config_mem_mib,
-                           struct error *err) MUST_USE;
+enum status plan_configure(struct plan *p, const int32_t *submitted,
+                           const struct config_needs *needs, struct error *err) MUST_USE;
 
 /* Places all tasks of a waiting job that have not ended, or none: false is a normal "no". Nodes of
  * rules.pool only, where that is set. */
@@ -96,9 +102,12 @@ void plan_speed(struct plan *p, int32_t job, double speed);
 bool plan_profile(struct plan *p, int32_t job, const int32_t *where, int32_t n, int64_t stay_us,
                   bool ends_job);
 /* Puts a waiting or running job of the catalog in another configuration of its workload, a running
- * one on the cards it has. False when these lack the memory: nothing has changed then. What the
- * change costs is up to the policy (plan_pause). Not after a plan_release of the same job. */
+ * one on the cards it has. False when these lack the memory, or its nodes the bandwidth: nothing
+ * has changed then. What the change costs is up to the policy (plan_pause). Not after a
+ * plan_release of the same job. */
 bool plan_config(struct plan *p, int32_t job, int32_t config);
+/* Have the cards and nodes of a job as much memory and bandwidth as all on them ask for? */
+bool plan_fits(const struct plan *p, int32_t job);
 /* A running job, or one started in this pass, makes no progress for so long: an engine restarts, a
  * checkpoint is written and read. It keeps its cards, and its neighbours feel it as before. */
 void plan_pause(struct plan *p, int32_t job, int64_t pause_us);

@@ -102,7 +102,8 @@ struct epoch {
     int32_t n_prices;
     double score, bound, gap_frac;  /* gap_frac INFINITY: nothing that fits was found */
     double price[EPOCH_PRICES_MAX]; /* of all of a resource, in scores: GPU memory, places on cards,
-                                       SM time, and CPU and host memory where they are limited */
+                                       SM time; CPU, host memory, NIC and storage where they are
+                                       limited, else NAN */
     double esp_s, iac_s, pds_s;     /* prices, pairs, the rest */
 };
 
@@ -134,6 +135,7 @@ struct policy {
     bool believes;  /* asks view->belief */
     bool may_stall; /* keeps waiting for ever with jobs that its rules never start, as what it
                        models does: these end unfinished, and so may those behind them */
+    bool own_books; /* knows what is free by books of its own, which have no NIC and no storage */
     bool node_sum;  /* needs a cluster with share = node-sum */
     bool resumes;   /* decides with view->memory too: about jobs that it did not start */
     /* Where settings decide on sets_speed and tick_us: writes what holds with these. May be NULL.

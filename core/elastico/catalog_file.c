@@ -17,6 +17,7 @@ static const char marks[] = "MSDFAP";
 static const char *const train_names[] = {TRAIN_COEFFICIENTS(X)};
 static const char *const infer_names[] = {INFER_COEFFICIENTS(X)};
 static const char *const measure_names[] = {MEASURES(X)};
+static const char *const parallel_names[] = {PARALLEL_COEFFICIENTS(X)};
 #undef X
 enum {
     N_TRAIN = sizeof train_names / sizeof *train_names,
@@ -27,6 +28,7 @@ _Static_assert((int)N_TRAIN <= (int)COEFFICIENTS_MAX &&
                    sizeof(struct train_model) == N_TRAIN * sizeof(double),
                "the coefficients are doubles side by side");
 _Static_assert(sizeof(struct infer_model) == N_INFER * sizeof(double), "likewise");
+_Static_assert(sizeof(struct parallel) == PARALLEL_MARKS * sizeof(double), "likewise");
 _Static_assert(sizeof(struct measures) == N_MEASURES * sizeof(double *), "likewise");
 
 static enum status known_keys(json_t *object, const char *const *keys, size_t n, struct error *err)
@@ -80,8 +82,9 @@ static enum status number_of(const json_t *object, const char *key, double lo, d
 static void knob_range(int knob, double *lo, double *hi)
 {
     bool flag = knob == KNOB_CK || knob == KNOB_AMP || knob == KNOB_PC;
+    bool degree = knob == KNOB_TP || knob == KNOB_PP;
     *lo = flag ? 0 : knob == KNOB_MU ? 1e-3 : 1;
-    *hi = flag || knob == KNOB_MU ? 1 : 1e9;
+    *hi = flag || knob == KNOB_MU ? 1 : degree ? 1024 : 1e9;
 }
 
 static enum status parse_values(struct workloads *w, int32_t wl, int knob, const json_t *list,
@@ -95,9 +98,9 @@ static enum status parse_values(struct workloads *w, int32_t wl, int knob, const
     for (size_t i = 0; i < n; i++) {
         value[i] = json_number_value(json_array_get(list, i));
         if (n > VALUES_MAX || !(value[i] >= lo && value[i] <= hi) ||
-            (i > 0 && value[i] <= value[i - 1]))
-            return fail(err, ST_INPUT, "knobs.%s: want up to %d ascending numbers from %g to %g",
-                        knob_names[knob], VALUES_MAX, lo, hi);
+            (knob >= KNOB_TP && value[i] != floor(value[i])) || (i > 0 && value[i] <= value[i - 1]))
+            return fail(err, ST_INPUT, "knobs.%s: want up to %d ascending %snumbers from %g to %g",
+                        knob_names[knob], VALUES_MAX, knob >= KNOB_TP ? "whole " : "", lo, hi);
     }
     if (n == 0)
         return fail(err, ST_INPUT, "knobs.%s: want a list of numbers", knob_names[knob]);
@@ -171,14 +174,12 @@ static enum status check_model(const struct workloads *w, int32_t wl, struct err
     return ST_OK;
 }
 
-static enum status parse_model(struct workloads *w, int32_t wl, json_t *object, struct error *err)
+/* An object of [number, mark] by these names, all of them. */
+static enum status parse_marked(json_t *object, const char *what, const char *const *names, int n,
+                                double *value, char *mark_of, struct error *err)
 {
-    bool train = w->source[wl] == SOURCE_TRAIN;
-    const char *const *names = train ? train_names : infer_names;
-    int n = train ? N_TRAIN : N_INFER;
-    double *value = train ? &w->model[wl].train.rate_inf : &w->model[wl].infer.weight_bytes;
     if (!json_is_object(object))
-        return fail(err, ST_INPUT, "coefficients must be an object");
+        return fail(err, ST_INPUT, "%s must be an object", what);
     TRY(known_keys(object, names, (size_t)n, err));
     for (int i = 0; i < n; i++) {
         const json_t *pair = json_object_get(object, names[i]);
@@ -186,28 +187,103 @@ static enum status parse_model(struct workloads *w, int32_t wl, json_t *object, 
         value[i] = json_number_value(json_array_get(pair, 0));
         if (mark == NULL || mark[0] == '\0' || mark[1] != '\0' || strchr(marks, mark[0]) == NULL ||
             !(value[i] >= 0) || !isfinite(value[i]))
-            return fail(err, ST_INPUT,
-                        "coefficients.%s: want [number, mark], 0 or more, marked one of %s",
-                        names[i], marks);
-        w->mark[wl][i] = mark[0];
+            return fail(err, ST_INPUT, "%s.%s: want [number, mark], 0 or more, marked one of %s",
+                        what, names[i], marks);
+        mark_of[i] = mark[0];
     }
+    return ST_OK;
+}
+
+static enum status parse_model(struct workloads *w, int32_t wl, json_t *object, struct error *err)
+{
+    bool train = w->source[wl] == SOURCE_TRAIN;
+    double *value = train ? &w->model[wl].train.rate_inf : &w->model[wl].infer.weight_bytes;
+    TRY(parse_marked(object, "coefficients", train ? train_names : infer_names,
+                     train ? N_TRAIN : N_INFER, value, w->mark[wl], err));
     return check_model(w, wl, err);
+}
+
+/* Do whole micro-batches make the batch, and whole layers the stages? */
+static enum status check_parallel(const struct workloads *w, int32_t wl, struct error *err)
+{
+    const struct parallel *p = &w->parallel[wl];
+    const double *bs = w->values[wl][KNOB_BS], *pp = w->values[wl][KNOB_PP];
+    if (w->kind[wl] != KIND_TRAIN || bs == NULL)
+        return fail(err, ST_INPUT, "parallel is for training with knobs.bs");
+    if (w->scaling[wl].n > 0)
+        return fail(err, ST_INPUT, "want scaling or parallel, not both");
+    if (p->batch != floor(p->batch) || p->batch < 1 || p->layers != floor(p->layers) ||
+        p->layers < 1)
+        return fail(err, ST_INPUT, "parallel: batch and layers must be whole, 1 or more");
+    if (p->dp_exposed > 1 || (p->tp_spans != 0 && p->tp_spans != 1))
+        return fail(err, ST_INPUT, "parallel: want dp_exposed from 0 to 1, tp_spans 0 or 1");
+    for (int32_t i = 0; i < w->n_values[wl][KNOB_BS]; i++)
+        if (fmod(p->batch, bs[i]) != 0)
+            return fail(err, ST_INPUT, "knobs.bs: %g does not divide parallel.batch, %g", bs[i],
+                        p->batch);
+    for (int32_t i = 0; pp != NULL && i < w->n_values[wl][KNOB_PP]; i++)
+        if (fmod(p->layers, pp[i]) != 0)
+            return fail(err, ST_INPUT, "knobs.pp: %g does not divide parallel.layers, %g", pp[i],
+                        p->layers);
+    return ST_OK;
+}
+
+static enum status parse_parallel(struct workloads *w, int32_t wl, json_t *object,
+                                  struct error *err)
+{
+    bool degrees = w->values[wl][KNOB_TP] != NULL || w->values[wl][KNOB_PP] != NULL;
+    if (object == NULL && degrees)
+        return fail(err, ST_INPUT, "knobs.tp and knobs.pp need parallel (docs/parallel.md)");
+    if (object == NULL)
+        return ST_OK;
+    TRY(parse_marked(object, "parallel", parallel_names, PARALLEL_MARKS, &w->parallel[wl].batch,
+                     w->parallel_mark[wl], err));
+    return check_parallel(w, wl, err);
+}
+
+/* Gbit/s in thousandths; as it was where the key is missing. */
+static enum status bandwidth_of(const json_t *object, const char *key, int32_t *mbps,
+                                struct error *err)
+{
+    double gbps;
+    TRY(number_of(object, key, 0, 1e6, &gbps, err));
+    if (!isnan(gbps))
+        *mbps = (int32_t)ceil(gbps * 1000 - 1e-9);
+    return ST_OK;
+}
+
+/* What all configurations of a workload take, as far as their profiles say nothing else. */
+static enum status parse_bandwidths(struct workloads *w, int32_t wl, const json_t *object,
+                                    struct error *err)
+{
+    int32_t nic = 0, storage = 0;
+    TRY(bandwidth_of(object, "nic_gbps", &nic, err));
+    TRY(bandwidth_of(object, "storage_gbps", &storage, err));
+    for (int32_t c = w->config_begin[wl]; c < w->config_begin[wl + 1]; c++) {
+        w->nic_mbps[c] = nic;
+        w->storage_mbps[c] = storage;
+    }
+    return ST_OK;
 }
 
 static enum status parse_profile(struct workloads *w, int32_t wl, json_t *object, struct error *err)
 {
-    const char *keys[N_MEASURES + N_KNOBS + 1] = {"fb_mib"};
+    const char *keys[3 + N_MEASURES + N_KNOBS] = {"fb_mib", "nic_gbps", "storage_gbps"};
     double **column = &w->measured.rate, fb_mib;
     int32_t c;
-    memcpy(keys + 1, measure_names, sizeof measure_names);
-    memcpy(keys + 1 + N_MEASURES, knob_names, N_KNOBS * sizeof *knob_names);
+    memcpy(keys + 3, measure_names, sizeof measure_names);
+    memcpy(keys + 3 + N_MEASURES, knob_names, N_KNOBS * sizeof *knob_names);
     if (!json_is_object(object))
         return fail(err, ST_INPUT, "want an object");
     TRY(known_keys(object, keys, sizeof keys / sizeof *keys, err));
+    if (json_object_get(object, "tp") != NULL || json_object_get(object, "pp") != NULL)
+        return fail(err, ST_INPUT, "profiles are of one card: leave out tp and pp");
     TRY(config_of(w, wl, object, &c, err));
     if (w->profiled[c])
         return fail(err, ST_INPUT, "a second profile of one configuration");
     TRY(number_of(object, "fb_mib", 0, 1e9, &fb_mib, err));
+    TRY(bandwidth_of(object, "nic_gbps", &w->nic_mbps[c], err));
+    TRY(bandwidth_of(object, "storage_gbps", &w->storage_mbps[c], err));
     for (int i = 0; i < N_MEASURES; i++) {
         bool frac = i >= 1 && i <= 5; /* sm .. host */
         TRY(number_of(object, measure_names[i], 0, frac ? 1 : 1e18, &column[i][c], err));
@@ -262,9 +338,10 @@ static enum status parse_scaling(struct workloads *w, int32_t wl, const json_t *
 /* What a workload is, up to its knobs. */
 static enum status parse_head(struct workloads *w, int32_t wl, json_t *object, struct error *err)
 {
-    static const char *const keys[] = {"card",     "coefficients", "default", "kind", "knobs",
-                                       "mark",     "model",        "name",    "note", "params",
-                                       "profiles", "scaling",      "unit"};
+    static const char *const keys[] = {"card",     "coefficients", "default",      "kind",
+                                       "knobs",    "mark",         "model",        "name",
+                                       "nic_gbps", "note",         "parallel",     "params",
+                                       "profiles", "scaling",      "storage_gbps", "unit"};
     static const char *const kinds[] = {"train", "infer"};
     static const char *const sources[] = {"train", "infer", "measured"};
     const char *name, *card, *mark;
@@ -305,6 +382,8 @@ static enum status parse_body(struct workloads *w, int32_t wl, const json_t *obj
     TRY(config_of(w, wl, initial, &w->initial[wl], err));
     if (json_object_get(object, "scaling") != NULL)
         TRY(parse_scaling(w, wl, json_object_get(object, "scaling"), err));
+    TRY(parse_bandwidths(w, wl, object, err));
+    TRY(parse_parallel(w, wl, json_object_get(object, "parallel"), err));
     if (w->source[wl] == SOURCE_MEASURED)
         return parse_profiles(w, wl, json_object_get(object, "profiles"), err);
     return parse_model(w, wl, json_object_get(object, "coefficients"), err);
@@ -319,7 +398,7 @@ static bool workloads_new(struct workloads *w, int32_t n)
     return NEW(kind, n) && NEW(source, n) && NEW(params, n) && NEW(unit, n) &&
            NEW(config_begin, n + 1) && NEW(initial, n) && NEW(n_values, n) && NEW(stride, n) &&
            NEW(values, n) && NEW(model, n) && NEW(mark, n) && NEW(scaling, n) && NEW(card, n) &&
-           NEW(note, n);
+           NEW(note, n) && NEW(parallel, n) && NEW(parallel_mark, n);
 }
 
 /* The rows of all configurations, their knobs' values, and models counted as profiled. */
@@ -327,7 +406,8 @@ static bool configs_new(struct workloads *w)
 {
     int32_t n = w->n_configs = w->config_begin[w->n];
 #define X(name) &&NEW(measured.name, n)
-    if (!(NEW(workload, n) && NEW(value, n) && NEW(profiled, n) && NEW(fb_mib, n) MEASURES(X)))
+    if (!(NEW(workload, n) && NEW(value, n) && NEW(profiled, n) && NEW(fb_mib, n) &&
+          NEW(nic_mbps, n) && NEW(storage_mbps, n) MEASURES(X)))
         return false;
 #undef X
     for (int32_t wl = 0; wl < w->n; wl++)

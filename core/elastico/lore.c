@@ -198,7 +198,7 @@ static void stand_in(struct lore *l, int32_t job)
     if (own < 0 || own != l->needed[job] || l->profiled[own])
         return;
     int32_t from = l->stand_in[own] = config_nearest(r->w, own, l->profiled);
-    if (from >= 0)
+    if (from >= 0 && r->asked[job] == 0) /* layouts are closed forms */
         l->rate[job] = p->m.rate[profile_row(p, from, r->card[job])];
     if (r->mem_mib[job] != p->fb_mib[own]) /* the trace tells */
         return;

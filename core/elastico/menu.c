@@ -18,7 +18,7 @@ struct builder {
     int32_t *slot;        /* (n_slots) menu, -1 free */
     struct menu_key *key; /* (menus) */
     size_t key_capacity;
-    int32_t n_slots;
+    int32_t n_slots, first_width; /* of the menu in the making */
 };
 
 int32_t menu_asked(const struct job_table *t, int32_t job)
@@ -50,11 +50,22 @@ static enum status find_kinds(struct menus *m, const struct cluster *c, struct e
     return ST_OK;
 }
 
+/* The highest of a layout's speeds at the widths of the menu in the making. */
+static double speed_laid(const struct menus *m, int32_t first_width, int32_t job, int32_t config,
+                         int32_t card)
+{
+    double most = 0;
+    for (int32_t w = first_width; w < m->n_widths; w++)
+        most = fmax(most, rst_packed_speed(m->rst, job, config, card, m->width[w].n));
+    return most;
+}
+
 static bool add_option(struct builder *b, const struct menu_key *key, int32_t job, int32_t config)
 {
     struct menus *m = b->m;
     int32_t card = m->kind[key->kind].card;
-    double speed = rst_speed(m->rst, job, config, card);
+    double speed = m->rst->asked[job] > 0 ? speed_laid(m, b->first_width, job, config, card)
+                                          : rst_speed(m->rst, job, config, card);
     if (!(speed > 0))
         return true;
     if (!ARRAY_GROW(m->option, m->option_capacity, m->n_options + 1))
@@ -129,8 +140,8 @@ static bool add_width(struct builder *b, const struct menu_key *key, int32_t job
     struct menus *m = b->m;
     if (!ARRAY_GROW(m->width, m->width_capacity, m->n_widths + 1))
         return false;
-    double factor =
-        n == key->asked ? 1 : rst_width_speed(m->rst, job, n, key->asked, b->rules->scale_exp);
+    bool same = n == key->asked || m->rst->asked[job] > 0; /* layouts have speeds of their own */
+    double factor = same ? 1 : rst_width_speed(m->rst, job, n, key->asked, b->rules->scale_exp);
     m->width[m->n_widths++] = (struct menu_width){n, factor};
     return true;
 }
@@ -151,21 +162,41 @@ static bool add_widths(struct builder *b, const struct menu_key *key, int32_t jo
     return true;
 }
 
+/* The speeds of layouts, by option and width. */
+static bool add_speeds(struct menus *m, struct menu *menu, int32_t job)
+{
+    int32_t n = menu->n_options * menu->n_widths, card = m->kind[menu->kind].card;
+    if (!ARRAY_GROW(m->speed, m->speed_capacity, m->n_speeds + n + 1))
+        return false;
+    menu->speed = m->n_speeds;
+    for (int32_t o = 0; o < menu->n_options; o++)
+        for (int32_t w = 0; w < menu->n_widths; w++)
+            m->speed[m->n_speeds++] = rst_packed_speed(
+                m->rst, job, m->option[menu->option + o].config, card, m->width[menu->width + w].n);
+    return true;
+}
+
 static bool add_menu(struct builder *b, const struct menu_key *key, int32_t job)
 {
     struct menus *m = b->m;
-    struct menu menu = {
-        .kind = key->kind, .option = m->n_options, .width = m->n_widths, .least = key->least};
-    if (!add_options(b, key, job) || !add_widths(b, key, job) ||
+    struct menu menu = {.kind = key->kind,
+                        .option = m->n_options,
+                        .width = m->n_widths,
+                        .least = key->least,
+                        .speed = -1};
+    b->first_width = m->n_widths;
+    if (!add_widths(b, key, job) || !add_options(b, key, job) ||
         !ARRAY_GROW(m->menu, m->menu_capacity, m->n + 1) ||
         !ARRAY_GROW(b->key, b->key_capacity, m->n + 1))
         return false;
     menu.n_options = m->n_options - menu.option;
     menu.n_widths = m->n_widths - menu.width;
     qsort(m->option + menu.option, (size_t)menu.n_options, sizeof *m->option, fastest_first);
+    if (m->rst->asked[job] > 0 && !add_speeds(m, &menu, job))
+        return false;
     for (int32_t i = 0; i < menu.n_widths && menu.n_options > 0; i++)
-        menu.speed_max =
-            fmax(menu.speed_max, m->option[menu.option].speed * m->width[menu.width + i].factor);
+        menu.speed_max = fmax(menu.speed_max, menu.speed < 0 ? menu_speed(m, &menu, 0, i)
+                                                             : m->option[menu.option].speed);
     m->menu[m->n] = menu;
     b->key[m->n++] = *key;
     return true;
@@ -259,5 +290,6 @@ void menus_free(struct menus *m)
     free(m->menu);
     free(m->option);
     free(m->width);
+    free(m->speed);
     *m = (struct menus){0};
 }

@@ -3,8 +3,9 @@
  *
  * An option is a configuration at a job's own sequence length, on one kind of card; a width is a
  * number of cards. Speeds are reference seconds per second, alone. Together they must keep the
- * job's promise L: speed x factor >= least. A job whose every choice breaks it keeps the ones that
- * at least fit: it has to run somehow. */
+ * job's promise L: menu_speed >= least. Layouts of one job (parallel.h) are options that not every
+ * width has; their speeds are those of a gang on the fewest nodes. A job whose every choice breaks
+ * it keeps the ones that at least fit: it has to run somehow. */
 #ifndef COLOSIM_MENU_H
 #define COLOSIM_MENU_H
 
@@ -16,7 +17,7 @@ struct menu_option {
     int32_t config, row; /* of the profile, or of the one that stands in; -1: nothing is known */
     bool profiled;       /* else nobody may share a card with it */
     int32_t mem_mib;     /* on each card */
-    double speed;        /* at the width asked for */
+    double speed;        /* at the width asked for; of a layout at the width where it is highest */
 };
 struct menu_width {
     int32_t n;     /* cards */
@@ -28,6 +29,8 @@ struct menu {
     int32_t width, n_widths;   /* in menus.width, narrowest first */
     double least;              /* L as a part of the submitted rate */
     double speed_max;          /* of any option at any width */
+    int32_t speed;             /* in menus.speed, (n_options x n_widths) of layouts, 0 where an
+                                  option does not have the width; -1: speed x factor */
 };
 
 struct menu_rules {
@@ -48,8 +51,9 @@ struct menus {
     struct menu *menu;     /* (n) */
     struct menu_option *option;
     struct menu_width *width;
-    int32_t n_options, n_widths;
-    size_t menu_capacity, option_capacity, width_capacity;
+    double *speed;
+    int32_t n_options, n_widths, n_speeds;
+    size_t menu_capacity, option_capacity, width_capacity, speed_capacity;
 };
 
 /* Of all jobs on all kinds of card of the cluster. The caller frees in any case. Cost O(jobs), and
@@ -65,12 +69,20 @@ static inline const struct menu *menu_of(const struct menus *m, int32_t n_jobs, 
     int32_t i = kind < 0 ? -1 : m->of_job[(size_t)kind * (size_t)n_jobs + (size_t)job];
     return i < 0 ? NULL : &m->menu[i];
 }
+/* Alone, by the places of option and width in the menu. */
+static inline double menu_speed(const struct menus *m, const struct menu *menu, int32_t option,
+                                int32_t width)
+{
+    if (menu->speed >= 0)
+        return m->speed[menu->speed + option * menu->n_widths + width];
+    return m->option[menu->option + option].speed * m->width[menu->width + width].factor;
+}
 /* Cards a job asked for: of a job of one task, a part of a card counting as one. */
 int32_t menu_asked(const struct job_table *t, int32_t job);
 /* Is the promise kept, or can no choice keep it? */
 static inline bool menu_keeps(const struct menu *m, double speed)
 {
-    return speed >= m->least * (1 - 1e-12) || m->speed_max < m->least;
+    return speed > 0 && (speed >= m->least * (1 - 1e-12) || m->speed_max < m->least);
 }
 
 #endif

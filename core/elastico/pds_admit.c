@@ -43,7 +43,7 @@ bool walk_best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t m
     double omega = omega_of(a, a->s->left_s[job]), least = INFINITY;
     for (int32_t o = 0; o < m->n_options; o++)
         for (int32_t w = 0; w < m->n_widths; w++) {
-            double speed = pass_option(a, menu, o)->speed * pass_width(a, menu, w)->factor;
+            double speed = pass_speed(a, menu, o, w);
             if (pass_width(a, menu, w)->n > most || !menu_keeps(m, speed))
                 continue;
             double score = pass_score(a, menu, o, w, omega, speed);
@@ -56,8 +56,7 @@ bool walk_best_choice(const struct pass *a, int32_t job, int32_t menu, int32_t m
     return !isinf(least);
 }
 
-/* Limits plan_start to the nodes of one kind, where there are several. */
-static void only_kind(struct pass *a, int32_t kind)
+void pass_only_kind(struct pass *a, int32_t kind)
 {
     const struct cluster *c = a->p->cluster;
     a->p->rules.nodes = NULL;
@@ -92,7 +91,7 @@ static bool start_free(const struct walk *w, int32_t job, int32_t menu)
         int32_t card = pass_free_card(a, job, kind);
         started = card >= 0 && plan_start_at(a->p, job, &card, 1);
     } else {
-        only_kind(a, kind);
+        pass_only_kind(a, kind);
         started = elastic ? plan_start_width(a->p, job, n) : plan_start(a->p, job);
         a->p->rules.nodes = NULL;
     }
@@ -118,8 +117,12 @@ static int32_t single_width(const struct pass *a, int32_t menu)
 static bool admit_as(struct walk *w, int32_t job, int32_t menu)
 {
     struct pass *a = w->a;
-    if (start_free(w, job, menu))
+    /* of kept cards those whose choices have to be tried get none */
+    if (pass_is_tried(a, job) ? isinf(w->held_s) && pass_start_tried(a, job, menu)
+                              : start_free(w, job, menu))
         return true;
+    if (pass_is_sole(a, job))
+        return false;
     int32_t single = single_width(a, menu);
     if (single >= 0 && walk_start_beside(w, job, menu, single))
         return true;
@@ -190,8 +193,7 @@ static double worth_of_queue(const struct pass *a, int32_t n, int32_t kind)
             continue;
         sum += worth_of(a, (int32_t)(m - a->s->menus.menu), 1,
                         pass_behind(a, job, 1, a->s->left_s[job])) *
-               a->s->menus.option[m->option + option].speed *
-               a->s->menus.width[m->width + width].factor;
+               menu_speed(&a->s->menus, m, option, width);
         n--;
     }
     return sum;
@@ -207,8 +209,8 @@ static bool make_room(struct pass *a)
         if (r->touched || r->fresh || r->want_width >= r->width || r->shares)
             continue;
         int32_t want = pass_width(a, r->menu, r->want_width)->n;
-        double option = pass_option(a, r->menu, r->option)->speed, now = r->alone / r->s;
-        double then = option * pass_width(a, r->menu, r->want_width)->factor;
+        double now = r->alone / r->s, then = pass_speed(a, r->menu, r->option, r->want_width);
+        bool proper;
         double cost_s = transition_move_s(&a->config->cost, a->s->menus.rst, r->job);
         double gain = worth_of_queue(a, r->n_cards - want, a->s->kind[r->job]);
         double lost = r->worth * (now - then), over_s = horizon_of(a, r->left_s, now);
@@ -219,7 +221,7 @@ static bool make_room(struct pass *a)
         r->touched = true;
         r->width = r->want_width;
         r->n_cards = want;
-        r->alone = then;
+        r->alone = pass_speed_here(a, r->job, r->menu, r->option, r->width, &proper);
         pass_took(a, r->job, a->s->kind[r->job], r->option, r->width);
         any = true;
     }

@@ -56,7 +56,8 @@ bool walk_find_hosts(struct walk *w)
         return false;
     for (int32_t i = 0; i < a->n; i++) {
         const struct resident *r = &a->resident[i];
-        int32_t card = a->s->alone[r->job] ? -1 : single_card(a, r);
+        bool sole = a->s->alone[r->job] || pass_is_sole(a, r->job);
+        int32_t card = sole ? -1 : single_card(a, r);
         if (card >= 0)
             w->host[w->n_hosts++] = (struct host){i, card};
     }
@@ -86,8 +87,7 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
     if (!stays && (r->touched || r->shares || !pt->front || pass_is(a, PDS_NO_PDS)))
         return;
     double alone_g = pass_option(a, guest_menu, pt->guest)->speed * factor;
-    double alone_h =
-        pass_option(a, r->menu, pt->host)->speed * pass_width(a, r->menu, r->width)->factor;
+    double alone_h = pass_speed(a, r->menu, pt->host, r->width);
     double s_host = stays && r->s > pt->s_host ? r->s : pt->s_host;
     double v_guest = pt->v_guest * factor, v_host = alone_h / s_host, now = r->alone / r->s;
     double tau_g = pass_tau(a, guest_menu, alone_g), tau_h = pass_tau(a, r->menu, alone_h);
@@ -154,7 +154,7 @@ static bool start_as(struct walk *w, int32_t job, int32_t menu, int32_t width,
     bool ok = m->host_option == r->option || pass_reconfigure(a, r, m->host_option);
     ok = ok && plan_config(a->p, job, pass_option(a, menu, m->guest_option)->config) &&
          plan_start_at(a->p, job, &host->card, 1);
-    if (!ok || a->p->cluster->card_mem_free_mib[host->card] < 0) {
+    if (!ok || !plan_fits(a->p, job)) {
         plan_undo(a->p, mark);
         *r = was;
         pass_took(a, r->job, a->s->kind[r->job], r->option, r->width);

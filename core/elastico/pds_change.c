@@ -49,8 +49,7 @@ void pass_protect(struct pass *a)
 static bool safe_in(struct pass *a, int32_t i, int32_t option, double *s)
 {
     const struct resident *r = &a->resident[i];
-    double speed =
-        pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
+    double speed = pass_speed(a, r->menu, option, r->width);
     *s = 1;
     for (int32_t c = 0; c < a->n_couples; c++) {
         const struct couple *k = &a->couple[c];
@@ -93,9 +92,11 @@ void pass_switch(struct pass *a)
         double s;
         if (r->touched || r->want_option == r->option || !safe_in(a, i, r->want_option, &s))
             continue;
-        double factor = pass_width(a, r->menu, r->width)->factor;
+        bool proper;
         double now = r->alone / r->s;
-        double then = pass_option(a, r->menu, r->want_option)->speed * factor / s;
+        double then = pass_speed_here(a, r->job, r->menu, r->want_option, r->width, &proper) / s;
+        if (!proper)
+            continue;
         if (coordinated) {
             double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
                                                 pass_option(a, r->menu, r->option)->config,
@@ -153,11 +154,10 @@ static struct growth growth_of(struct pass *a, int32_t i, int32_t n_free)
     if (r->touched || r->fresh || (r->n_cards != 1 && !elastic))
         return g;
     for (int32_t w = r->width; w < m->n_widths && pass_width(a, r->menu, w)->n - own <= n_free; w++)
-        best = w;
+        best = pass_speed(a, r->menu, r->option, w) > 0 ? w : best;
     if (best < 0 || (best == r->width && own == r->n_cards))
         return g;
-    double option = pass_option(a, r->menu, r->option)->speed, now = r->alone / r->s;
-    double then = option * pass_width(a, r->menu, best)->factor;
+    double now = r->alone / r->s, then = pass_speed(a, r->menu, r->option, best);
     double gain = r->worth * (then - now) * horizon_of(a, r->left_s, then);
     double cost_s = transition_move_s(&a->config->cost, a->s->menus.rst, r->job);
     g.width = best;
@@ -165,10 +165,13 @@ static struct growth growth_of(struct pass *a, int32_t i, int32_t n_free)
     return g;
 }
 
-/* Its own unshared cards, then free ones. */
+/* Its own unshared cards, then free ones; none where it would be no faster as it comes to lie. */
 static bool widen(struct pass *a, struct resident *r, int32_t width)
 {
     const struct cluster *c = a->p->cluster;
+    int32_t chunk = pass_chunk(a, r->job, r->menu, r->option);
+    size_t mark = plan_mark(a->p);
+    bool proper;
     int32_t kind = a->s->kind[r->job], want = pass_width(a, r->menu, width)->n, n = 0;
     int32_t *where = arena_alloc(a->v->scratch, (size_t)want, sizeof *where);
     if (where == NULL) {
@@ -180,15 +183,23 @@ static bool widen(struct pass *a, struct resident *r, int32_t width)
             where[n++] = pass_card(a, r->job, i);
     int32_t task = a->v->jobs->task_begin[r->job];
     for (int32_t node = 0; node < c->n_nodes && n < want; node++) {
-        if (c->cards_free[node] == 0 || a->s->menus.kind_of_node[node] != kind ||
-            place_node_most(c, a->v->jobs, task, &a->p->rules, node) < 1)
+        if (c->cards_free[node] == 0 || a->s->menus.kind_of_node[node] != kind)
             continue;
-        for (int32_t card = c->node_card[node]; card < c->node_card[node + 1] && n < want; card++)
+        int32_t room = place_node_most(c, a->v->jobs, task, &a->p->rules, node);
+        int32_t most =
+            n + (room < c->cards_free[node] ? room : c->cards_free[node]) / chunk * chunk;
+        most = most < want ? most : want;
+        for (int32_t card = c->node_card[node]; card < c->node_card[node + 1] && n < most; card++)
             if (c->card_n_jobs[card] == 0)
                 where[n++] = card;
     }
     if (n < want || !plan_resize_at(a->p, r->job, where, want))
         return false;
+    double speed = pass_speed_here(a, r->job, r->menu, r->option, width, &proper);
+    if (pass_is_laid(a, r->job) && (!proper || speed <= r->alone)) {
+        plan_undo(a->p, mark);
+        return false;
+    }
     plan_pause(a->p, r->job, us_of_s(transition_move_s(&a->config->cost, a->s->menus.rst, r->job)));
     a->s->tau[r->job] = INFINITY;
     r->touched = true;

@@ -26,7 +26,7 @@ static double worth_of_card(const void *context, const struct plan *p, int32_t j
         return -1;
     int32_t other = a->v->jobs->task_job[c->seats[c->card_seat[card]].task];
     int32_t i = a->s->resident[other];
-    if (other == job || i < 0 || a->s->alone[other])
+    if (other == job || i < 0 || a->s->alone[other] || pass_is_sole(a, other))
         return -1;
     const struct resident *r = &a->resident[i];
     if (!pass_option(a, g->menu, g->option)->profiled ||

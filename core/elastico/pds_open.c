@@ -173,6 +173,18 @@ static void close_menus(struct pds *s)
     arena_free(&s->by_menu);
 }
 
+/* Which workloads take parts of what nodes declare. False when memory is out. */
+static bool find_takers(struct pds *s, const struct view *v, struct arena *arena)
+{
+    const struct rst *rst = v->rst;
+    if (rst == NULL || !cluster_has_bandwidth(v->cluster))
+        return true;
+    s->takes_bandwidth = arena_alloc(arena, (size_t)rst->w->n, sizeof *s->takes_bandwidth);
+    for (int32_t wl = 0; s->takes_bandwidth != NULL && wl < rst->w->n; wl++)
+        s->takes_bandwidth[wl] = profile_takes_bandwidth(rst->p, wl);
+    return s->takes_bandwidth != NULL;
+}
+
 enum status pds_init(struct pds *s, const struct pds_config *config, const struct view *v,
                      struct arena *arena, struct error *err)
 {
@@ -183,7 +195,7 @@ enum status pds_init(struct pds *s, const struct pds_config *config, const struc
         return fail(err, ST_USAGE,
                     "elastico.profiling.store=%s counts with elastico.profiling.known=store alone",
                     profiling->store);
-    if (!columns_new(s, v, arena))
+    if (!columns_new(s, v, arena) || !find_takers(s, v, arena))
         return fail_memory(err);
     s->has_lore = v->rst != NULL && profiling->known == LORE_STORE;
     if (s->has_lore)

@@ -14,6 +14,17 @@ double pass_tau(const struct pass *a, int32_t menu, double alone)
     return iac_tau(&tau, least > 0 ? alone / least : INFINITY, a->u);
 }
 
+double pass_speed_here(const struct pass *a, int32_t job, int32_t menu, int32_t option,
+                       int32_t width, bool *proper)
+{
+    struct seats at = a->p->at[a->v->jobs->task_begin[job]];
+    *proper = true;
+    if (!pass_is_laid(a, job))
+        return pass_speed(a, menu, option, width);
+    return rst_placed_speed(a->s->menus.rst, a->p->cluster, a->v->jobs, job,
+                            pass_option(a, menu, option)->config, at.first, at.n, proper);
+}
+
 void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
                     int32_t option_k, double s[2])
 {
@@ -76,8 +87,9 @@ bool pass_reconfigure(struct pass *a, struct resident *r, int32_t option)
     double cost_s = r->fresh ? 0 : transition_config_s(&a->config->cost, rst, r->job, from, to);
     if (cost_s > 0)
         plan_pause(a->p, r->job, us_of_s(cost_s));
+    bool proper;
     r->option = option;
-    r->alone = pass_option(a, r->menu, option)->speed * pass_width(a, r->menu, r->width)->factor;
+    r->alone = pass_speed_here(a, r->job, r->menu, option, r->width, &proper);
     r->touched = true;
     pass_took(a, r->job, a->s->kind[r->job], option, r->width);
     return true;
@@ -117,6 +129,7 @@ struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu)
 {
     const struct pds *s = a->s;
     struct resident *r = &a->resident[a->n];
+    bool proper;
     s->resident[job] = a->n++;
     *r = (struct resident){.job = job,
                            .menu = menu,
@@ -129,7 +142,7 @@ struct resident *pass_add_resident(struct pass *a, int32_t job, int32_t menu)
                            .left_s = s->left_s[job]};
     r->omega = omega_of(a, r->left_s);
     r->worth = worth_of(a, menu, r->n_cards, pass_behind(a, job, r->n_cards, r->left_s));
-    r->alone = pass_option(a, menu, r->option)->speed * pass_width(a, menu, r->width)->factor;
+    r->alone = pass_speed_here(a, job, menu, r->option, r->width, &proper);
     return r;
 }
 

@@ -61,6 +61,29 @@ static inline double pass_alone(const struct pass *a, const struct resident *r)
 {
     return r->alone * (a->s->menus.rst->rate[r->job] / a->v->rst->rate[r->job]);
 }
+static inline double pass_speed(const struct pass *a, int32_t menu, int32_t option, int32_t width)
+{
+    return menu_speed(&a->s->menus, pass_menu(a, menu), option, width);
+}
+/* Has it layouts (parallel.h)? */
+static inline bool pass_is_laid(const struct pass *a, int32_t job)
+{
+    return a->s->has_menus && a->s->menus.rst->asked[job] > 0;
+}
+/* Must its choices be tried, since whether they fit, and how fast they are, depends on the nodes?
+ */
+static inline bool pass_is_tried(const struct pass *a, int32_t job)
+{
+    return pass_is_laid(a, job) || (a->s->has_menus && a->s->takes_bandwidth &&
+                                    a->s->takes_bandwidth[a->s->menus.rst->workload[job]]);
+}
+/* Those of several cards share none: what a neighbour of one does to a gang that waits for it in
+ * every layer is not known. */
+static inline bool pass_is_sole(const struct pass *a, int32_t job)
+{
+    return pass_is_laid(a, job) &&
+           (a->s->menus.rst->asked[job] > 1 || job_is_elastic(a->v->jobs, job));
+}
 static inline bool pass_is(const struct pass *a, enum pds_without what)
 {
     return a->config->without == (int)what;
@@ -101,6 +124,11 @@ void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t me
 double pass_score(const struct pass *a, int32_t menu, int32_t option, int32_t width, double omega,
                   double speed);
 
+/* Alone in this option and width: of a layout, on the cards that the job has in the plan. Not
+ * *proper: no layout of these. */
+double pass_speed_here(const struct pass *a, int32_t job, int32_t menu, int32_t option,
+                       int32_t width, bool *proper);
+
 /* The other one on a card that a job sits on: -1 where it is alone or there are more. */
 int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card);
 /* The card of a seat of a job's only task. */
@@ -125,6 +153,14 @@ void pass_switch(struct pass *a);  /* running jobs take the configuration that t
 void pass_grow(struct pass *a);    /* nobody waits: pairs part, jobs widen */
 /* pds_admit.c: starts waiting jobs and takes them out of the queue. */
 void pass_admit(struct pass *a);
+/* Limits plan_start to the nodes of one kind, where there are several. */
+void pass_only_kind(struct pass *a, int32_t kind);
+/* pds_layout.c: starts a job on free cards in the option and width of least score (7) among those
+ * that find a place, as it would lie there. Cost O(options x widths x nodes). */
+bool pass_start_tried(struct pass *a, int32_t job, int32_t menu);
+/* Cards that a job's node must have together in this option: its tensor groups, where they may not
+ * span nodes. */
+int32_t pass_chunk(const struct pass *a, int32_t job, int32_t menu, int32_t option);
 
 /* Writes free_in_s: when cards will be free if nobody is sent to them; those of jobs outside the
  * catalog are not expected. False when memory is out. Cost O(residents + cards log cards). */

@@ -5,13 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    RES_MEM,
-    RES_SLOT,
-    RES_SM,
-    RES_CPU,
-    RES_RAM
-}; /* the last two where the cluster has limits */
+/* Places in per_card. Priced are those of which the cluster has limits, side by side. */
+enum { RES_MEM, RES_SLOT, RES_SM, RES_CPU, RES_RAM, RES_NIC, RES_STORAGE };
 
 /* A problem in the making. */
 struct priced {
@@ -36,10 +31,15 @@ static void demand_of(const struct pass *a, const struct menu_option *o, double 
     out[RES_MEM] = o->mem_mib * a->per_card[RES_MEM];
     out[RES_SLOT] = a->per_card[RES_SLOT];
     out[RES_SM] = isnan(sm) ? 0 : sm * a->per_card[RES_SM];
-    if (a->n_res > RES_CPU) {
-        out[RES_CPU] = isnan(cpu) ? 0 : cpu * a->per_card[RES_CPU];
-        out[RES_RAM] = isnan(ram) ? 0 : ram * a->per_card[RES_RAM];
+    int32_t n = RES_SM + 1;
+    if (a->per_card[RES_CPU] > 0) {
+        out[n++] = isnan(cpu) ? 0 : cpu * a->per_card[RES_CPU];
+        out[n++] = isnan(ram) ? 0 : ram * a->per_card[RES_RAM];
     }
+    if (a->per_card[RES_NIC] > 0)
+        out[n++] = p->nic_mbps[o->config] * a->per_card[RES_NIC];
+    if (a->per_card[RES_STORAGE] > 0)
+        out[n++] = p->storage_mbps[o->config] * a->per_card[RES_STORAGE];
 }
 
 double pass_score(const struct pass *a, int32_t menu, int32_t option, int32_t width, double omega,
@@ -52,7 +52,19 @@ double pass_score(const struct pass *a, int32_t menu, int32_t option, int32_t wi
     return omega / a->omega_mean * (1 - speed / pass_menu(a, menu)->speed_max) + rent;
 }
 
-/* What the whole cluster has, and whether CPU and host memory are limited. */
+/* One Mbit/s as a part of all of the cluster's; 0 where a node with cards declares none. */
+static double part_of(const struct cluster *c, const int32_t *node_mbps)
+{
+    double sum = 0;
+    for (int32_t node = 0; node < c->n_nodes; node++) {
+        if (node_mbps[node] == 0 && c->node_gpu_milli[node] > 0)
+            return 0;
+        sum += node_mbps[node];
+    }
+    return sum > 0 ? 1 / sum : 0;
+}
+
+/* What the whole cluster has, and which of the node's resources are limited. */
 static void find_whole(struct pass *a)
 {
     const struct cluster *c = a->p->cluster;
@@ -71,7 +83,10 @@ static void find_whole(struct pass *a)
     bool host = c->cpu_milli > 0 && c->mem_mib > 0 && c->cpu_milli < INT32_MAX / 2 * INT64_C(1000);
     for (int32_t node = 0; node < c->n_nodes; node++)
         host = host && c->node_cpu_milli[node] != INT32_MAX && c->node_mem_mib[node] != INT32_MAX;
-    a->n_res = host ? RES_RAM + 1 : RES_SM + 1;
+    a->per_card[RES_NIC] = part_of(c, c->node_nic_mbps);
+    a->per_card[RES_STORAGE] = part_of(c, c->node_storage_mbps);
+    a->n_res =
+        RES_SM + 1 + (host ? 2 : 0) + (a->per_card[RES_NIC] > 0) + (a->per_card[RES_STORAGE] > 0);
     a->per_card[RES_CPU] = host ? 1000.0 / (double)c->cpu_milli : 0;
     a->per_card[RES_RAM] = host ? 1 / (double)c->mem_mib : 0;
 }
@@ -105,11 +120,10 @@ static int32_t rows_of(struct priced *q, int32_t menu)
         double one[CHOICE_RES_MAX];
         demand_of(a, pass_option(a, menu, o), one);
         for (int32_t w = 0; w < m->n_widths; w++, q->p.n_rows++) {
-            const struct menu_width *width = pass_width(a, menu, w);
-            double speed = pass_option(a, menu, o)->speed * width->factor;
-            q->loss[q->p.n_rows] = 1 - speed / m->speed_max;
+            int32_t n = pass_width(a, menu, w)->n;
+            q->loss[q->p.n_rows] = 1 - pass_speed(a, menu, o, w) / m->speed_max;
             for (int32_t r = 0; r < a->n_res; r++)
-                q->demand[(size_t)q->p.n_rows * (size_t)a->n_res + (size_t)r] = one[r] * width->n;
+                q->demand[(size_t)q->p.n_rows * (size_t)a->n_res + (size_t)r] = one[r] * n;
         }
     }
     return *at;
@@ -128,8 +142,7 @@ static void add_options(struct priced *q, int32_t menu, int32_t option, int32_t 
     for (int32_t o = 0; o < m->n_options; o++)
         for (int32_t w = 0; w < m->n_widths; w++) {
             bool now = o == option && w == width;
-            double speed = pass_option(a, menu, o)->speed * pass_width(a, menu, w)->factor;
-            if (!now && !menu_keeps(m, speed))
+            if (!now && !menu_keeps(m, pass_speed(a, menu, o, w)))
                 continue;
             int32_t row = first + o * m->n_widths + w;
             if (now)
@@ -229,8 +242,7 @@ static bool penalise(struct priced *q, int32_t i, const int32_t *option, double 
 {
     const struct pass *a = q->a;
     const struct resident *r = &a->resident[i];
-    double speed = pass_option(a, r->menu, r->want_option)->speed *
-                   pass_width(a, r->menu, r->want_width)->factor;
+    double speed = pass_speed(a, r->menu, r->want_option, r->want_width);
     double over = s - pass_tau(a, r->menu, speed);
     if (!(over > 1e-9))
         return false;
@@ -267,8 +279,13 @@ static void note_result(struct pass *a, const struct esp_result *result)
     e->score = result->score;
     e->bound = result->bound;
     e->gap_frac = result->gap_frac;
-    e->n_prices = a->n_res;
-    memcpy(e->price, a->s->price, sizeof e->price);
+    int32_t n = 0;
+    e->n_prices = 0;
+    for (int32_t r = 0; r <= RES_STORAGE; r++) {
+        bool priced = r <= RES_SM || a->per_card[r] > 0;
+        e->price[r] = priced ? a->s->price[n++] : NAN;
+        e->n_prices = priced ? r + 1 : e->n_prices;
+    }
 }
 
 void pass_price(struct pass *a)

@@ -63,6 +63,7 @@ struct pds {
     int32_t n_shapes;
     int32_t *card; /* (n_cards) 0, 1, 2, … */
     int32_t *row_of_menu;
+    bool *takes_bandwidth; /* (workloads) of nodes, where these declare it; NULL: none do */
     double price[CHOICE_RES_MAX], price_before[CHOICE_RES_MAX];
     struct arrivals arrivals;
     bool priced;  /* price_before means something */

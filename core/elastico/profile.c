@@ -202,13 +202,67 @@ static int32_t fb_mib_of(const struct workloads *w, int32_t c, int32_t from)
     return from == c ? w->fb_mib[c] : profile_neighbours_mib(w, from, w->profiled, w->fb_mib);
 }
 
+/* The configuration as one card runs it, as far as rows and memory go. */
+static int32_t on_one_card(const struct workloads *w, int32_t c)
+{
+    return config_with(w, config_with(w, c, KNOB_TP, 0), KNOB_PP, 0);
+}
+
+struct degrees profile_degrees(const struct profiles *p, int32_t config, int32_t n)
+{
+    const struct workloads *w = p->w;
+    struct degrees d = {0, config_degree(w, config, KNOB_TP), config_degree(w, config, KNOB_PP)};
+    d.dp = parallel_replicas(&w->parallel[w->workload[config]], w->value[config][KNOB_BS],
+                             d.tp * d.pp, n);
+    return d;
+}
+
+double profile_laid_rate(const struct profiles *p, int32_t config, struct degrees d, double micro_s,
+                         const struct links *l, const struct footprint *f)
+{
+    const struct workloads *w = p->w;
+    const struct parallel *parallel = &w->parallel[w->workload[config]];
+    return parallel->batch / parallel_step_s(parallel, d, w->value[config][KNOB_BS], micro_s,
+                                             w->value[config][KNOB_CK] > 0, l, f);
+}
+
+double profile_packed_rate(const struct profiles *p, int32_t config, int32_t card, int32_t n,
+                           int32_t cards_of_node, const struct links *l)
+{
+    struct degrees d = profile_degrees(p, config, n);
+    bool spans = p->w->parallel[p->w->workload[config]].tp_spans > 0;
+    if (d.dp * d.tp * d.pp != n || (d.tp > cards_of_node && !spans))
+        return 0;
+    int32_t groups = cards_of_node / d.tp;
+    struct footprint f = footprint_packed(d, groups > 0 ? groups * d.tp : cards_of_node);
+    return profile_laid_rate(p, config, d, p->micro_s[profile_row(p, config, card)], l, &f);
+}
+
+/* From the whole network on one card to one replica. What a card is busy with is less by what it
+ * waits for. */
+static void lay_out(const struct profiles *p, int32_t c, int32_t card, struct row *r)
+{
+    int32_t tp = config_degree(p->w, c, KNOB_TP), size = tp * config_degree(p->w, c, KNOB_PP);
+    struct links l = card_links(card);
+    double rate =
+        profile_packed_rate(p, c, card, size, tp > PARALLEL_NODE ? tp : PARALLEL_NODE, &l);
+    double busy = rate / (size * r->rate);
+    r->sm *= busy;
+    r->occupancy *= busy;
+    r->tensor *= busy;
+    r->dram *= busy;
+    r->step_s *= r->rate / rate;
+    r->rate = rate;
+}
+
 static bool columns_new(struct profiles *p)
 {
     size_t n = (size_t)N_CARDS * (size_t)p->n_configs;
 #define COLUMN(column, n) ((p->column = arena_alloc(&p->arena, n, sizeof *p->column)) != NULL)
 #define X(name)           &&COLUMN(m.name, n)
-    return COLUMN(fb_mib, (size_t)p->n_configs) && COLUMN(prefill_frac, n) &&
-           COLUMN(prefix_frac, n) MEASURES(X);
+    return COLUMN(fb_mib, (size_t)p->n_configs) && COLUMN(nic_mbps, (size_t)p->n_configs) &&
+           COLUMN(storage_mbps, (size_t)p->n_configs) && COLUMN(prefill_frac, n) &&
+           COLUMN(prefix_frac, n) && COLUMN(micro_s, n) MEASURES(X);
 #undef X
 #undef COLUMN
 }
@@ -219,11 +273,21 @@ enum status profiles_init(struct profiles *p, const struct workloads *w, struct 
     if (!columns_new(p))
         return fail_memory(err);
     for (int32_t c = 0; c < w->n_configs; c++) {
-        int32_t from = w->profiled[c] ? c : config_nearest(w, c, w->profiled);
-        p->fb_mib[c] = fb_mib_of(w, c, from);
+        int32_t one = on_one_card(w, c),
+                from = w->profiled[one] ? one : config_nearest(w, one, w->profiled);
+        int32_t tp = config_degree(w, c, KNOB_TP), pp = config_degree(w, c, KNOB_PP);
+        p->fb_mib[c] = fb_mib_of(w, one, from);
+        p->nic_mbps[c] = w->nic_mbps[from];
+        p->storage_mbps[c] = w->storage_mbps[from];
+        if (tp * pp > 1)
+            p->fb_mib[c] =
+                (int32_t)ceil(parallel_mem_mib(&w->parallel[w->workload[c]], p->fb_mib[c], tp, pp));
         for (int32_t k = 0; k < N_CARDS; k++) {
             struct row r = row_of(w, c, from, &card_table[k]);
             int32_t at = profile_row(p, c, k);
+            p->micro_s[at] = w->value[c][KNOB_BS] / r.rate;
+            if (tp * pp > 1)
+                lay_out(p, c, k, &r);
 #define X(name) p->m.name[at] = r.name;
             MEASURES(X)
 #undef X
@@ -240,6 +304,14 @@ void profiles_free(struct profiles *p)
     *p = (struct profiles){0};
 }
 
+bool profile_takes_bandwidth(const struct profiles *p, int32_t workload)
+{
+    for (int32_t c = p->w->config_begin[workload]; c < p->w->config_begin[workload + 1]; c++)
+        if (p->nic_mbps[c] > 0 || p->storage_mbps[c] > 0)
+            return true;
+    return false;
+}
+
 /* Is a no more than b, in whole units of a scale? What is not known is alike. */
 static bool no_more(double a, double b, double scale)
 {
@@ -249,7 +321,13 @@ static bool no_more(double a, double b, double scale)
 static bool as_good(const struct profiles *p, int32_t card, int32_t a, int32_t b)
 {
     int32_t x = profile_row(p, a, card), y = profile_row(p, b, card);
+    if (workload_is_parallel(p->w, p->w->workload[a]))
+        for (int k = 0; k < N_KNOBS; k++)
+            if ((k == KNOB_BS || k == KNOB_TP || k == KNOB_PP) &&
+                config_index(p->w, a, (enum knob)k) != config_index(p->w, b, (enum knob)k))
+                return false;
     return p->m.rate[x] >= p->m.rate[y] && p->fb_mib[a] <= p->fb_mib[b] &&
+           p->nic_mbps[a] <= p->nic_mbps[b] && p->storage_mbps[a] <= p->storage_mbps[b] &&
            no_more(p->m.cpu[x], p->m.cpu[y], 1e3) && no_more(p->m.ram_mib[x], p->m.ram_mib[y], 1) &&
            no_more(p->m.sm[x], p->m.sm[y], 1e6);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const knob_names[N_KNOBS + 1] = {"bs", "sl", "ck", "amp", "pc", "mu", NULL};
+const char *const knob_names[N_KNOBS + 1] = {"bs", "sl", "ck", "amp", "pc", "mu", "tp", "pp", NULL};
 
 void workloads_free(struct workloads *w)
 {

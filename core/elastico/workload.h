@@ -11,6 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/names.h"
+#include "core/elastico/parallel.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,8 @@ enum knob {
     KNOB_AMP, /* 0 or 1: mixed precision */
     KNOB_PC,  /* 0 or 1: prefix caching */
     KNOB_MU,  /* GPU memory the engine takes, as a fraction of CARD_REFERENCE's */
+    KNOB_TP,  /* cards that a layer is cut over; parallel.h, as the next */
+    KNOB_PP,  /* stages that the layers are cut into */
     N_KNOBS
 };
 extern const char *const knob_names[N_KNOBS + 1]; /* "bs", …; NULL-terminated */
@@ -115,14 +118,17 @@ struct workloads {
     char (*mark)[COEFFICIENTS_MAX];   /* of each coefficient in the order of its list */
     struct scaling *scaling;          /* no points where GPU counts were not measured */
     int32_t *card;                    /* where it was measured, row of card_table; -1 for models */
-    const char **note;                /* sources in words; "" for none */
+    struct parallel *parallel;        /* batch 0: its GPU counts scale by scaling or an exponent */
+    char (*parallel_mark)[PARALLEL_MARKS];
+    const char **note; /* sources in words; "" for none */
 
     /* (n_configs) */
     int32_t *workload;
-    double (*value)[N_KNOBS]; /* NAN where it is no knob of the workload */
-    bool *profiled;           /* false: measured workloads only, a neighbour stands in */
-    int32_t *fb_mib;          /* measured workloads only */
-    struct measures measured; /* measured workloads only */
+    double (*value)[N_KNOBS];         /* NAN where it is no knob of the workload */
+    bool *profiled;                   /* false: measured workloads only, a neighbour stands in */
+    int32_t *fb_mib;                  /* measured workloads only */
+    int32_t *nic_mbps, *storage_mbps; /* what each card takes of its node's bandwidths; 0 */
+    struct measures measured;         /* measured workloads only */
 
     struct arena arena; /* owns it all but the names */
 };
@@ -150,6 +156,16 @@ int32_t config_parse(const struct workloads *w, int32_t workload, const char *te
                      bool *exact);
 /* "bs=128 ck=0 amp=1"; returns buffer. */
 const char *config_text(const struct workloads *w, int32_t config, char buffer[96]);
+/* Do the workload's configurations say how it lies on its cards? */
+static inline bool workload_is_parallel(const struct workloads *w, int32_t workload)
+{
+    return w->parallel[workload].batch > 0;
+}
+/* Degrees of a configuration; 1 where it has no such knob. */
+static inline int32_t config_degree(const struct workloads *w, int32_t config, enum knob knob)
+{
+    return w->value[config][knob] > 1 ? (int32_t)w->value[config][knob] : 1;
+}
 /* What n GPUs are worth over n0 by the workload's scaling: straight lines in logarithms between its
  * points, and on from the last two. NAN where there are fewer than two. */
 double workload_scaling(const struct workloads *w, int32_t workload, double n, double n0);

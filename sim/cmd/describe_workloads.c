@@ -23,6 +23,10 @@ struct shown {
 
 static const char *const source_names[] = {"train model", "infer model", "measured"};
 
+#define X(name) #name,
+static const char *const parallel_names[] = {PARALLEL_COEFFICIENTS(X)};
+#undef X
+
 static const char *kind_name(const struct workloads *w, int32_t wl)
 {
     return w->kind[wl] == KIND_TRAIN ? "train" : "infer";
@@ -34,15 +38,26 @@ static bool fits(const struct shown *s, int32_t config)
            s->p.m.rate[profile_row(&s->p, config, s->card)] > 0;
 }
 
-/* The fastest that fits; -1 for none. */
+/* Of the cards of one replica. */
+static int32_t replica_cards(const struct shown *s, int32_t config)
+{
+    return config_degree(&s->w, config, KNOB_TP) * config_degree(&s->w, config, KNOB_PP);
+}
+
+static double rate_of_card(const struct shown *s, int32_t config)
+{
+    return s->p.m.rate[profile_row(&s->p, config, s->card)] / replica_cards(s, config);
+}
+
+/* The fastest, for its cards, that fits; -1 for none. */
 static int32_t peak_of(const struct shown *s, int32_t wl)
 {
-    const double *rate = s->p.m.rate + profile_row(&s->p, 0, s->card);
     int32_t best = -1;
-    for (int32_t c = s->w.config_begin[wl]; c < s->w.config_begin[wl + 1]; c++)
-        if (fits(s, c) && (best < 0 || rate[c] > rate[best] ||
-                           (rate[c] == rate[best] && s->p.fb_mib[c] < s->p.fb_mib[best])))
+    for (int32_t c = s->w.config_begin[wl]; c < s->w.config_begin[wl + 1]; c++) {
+        double more = !fits(s, c) ? -1 : best < 0 ? 1 : rate_of_card(s, c) - rate_of_card(s, best);
+        if (more > 0 || (more == 0 && s->p.fb_mib[c] < s->p.fb_mib[best]))
             best = c;
+    }
     return best;
 }
 
@@ -52,9 +67,13 @@ static void print_config(const struct shown *s, const char *what, int32_t config
     if (config < 0)
         fprintf(s->to, "  %-8s none fits\n", what);
     else
-        fprintf(s->to, "  %-8s %-28s %10.5g %s/s, %d MiB\n", what, config_text(&s->w, config, text),
+        fprintf(s->to, "  %-8s %-28s %10.5g %s/s, %d MiB", what, config_text(&s->w, config, text),
                 s->p.m.rate[profile_row(&s->p, config, s->card)], s->w.unit[s->w.workload[config]],
                 s->p.fb_mib[config]);
+    if (config >= 0 && replica_cards(s, config) > 1)
+        fprintf(s->to, " on each of %d cards", replica_cards(s, config));
+    if (config >= 0)
+        fputc('\n', s->to);
 }
 
 static void print_json_text(FILE *to, const char *key, const char *value)
@@ -80,6 +99,12 @@ static void print_head_json(const struct shown *s, int32_t wl)
     else
         fputs(", \"peak\": null", s->to);
     print_json_text(s->to, "note", s->w.note[wl]);
+    if (!workload_is_parallel(&s->w, wl))
+        return;
+    for (int i = 0; i < PARALLEL_MARKS; i++)
+        fprintf(s->to, "%s\"%s\": %s", i == 0 ? ", \"parallel\": {" : ", ", parallel_names[i],
+                format_real((&s->w.parallel[wl].batch)[i], number));
+    fputc('}', s->to);
 }
 
 static void print_all(const struct shown *s)
@@ -130,6 +155,66 @@ static enum status mark_frontier(const struct shown *s, int32_t wl, bool *mark, 
     return ST_OK;
 }
 
+/* Values with their marks, four on a line. */
+static void print_marked(FILE *to, size_t n, const char *const *name, const double *value,
+                         const char *mark)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "%s%s = %g %c",
+                i == 0       ? ""
+                : i % 4 == 0 ? "\n"
+                             : "   ",
+                name[i], value[i], mark[i]);
+    fputc('\n', to);
+}
+
+static void print_parallel(const struct shown *s, int32_t wl)
+{
+    const struct card *k = &card_table[s->card];
+    if (!workload_is_parallel(&s->w, wl))
+        return;
+    print_marked(s->to, PARALLEL_MARKS, parallel_names, &s->w.parallel[wl].batch,
+                 s->w.parallel_mark[wl]);
+    fprintf(s->to,
+            "links: %g GB/s D x %g S to cards of the node, %g GB/s D x %g S a card to others\n",
+            k->link_bytes_s / 1e9, LINK_EFF, k->nic_bytes_s / 1e9, NIC_EFF);
+}
+
+/* The fastest layout that fits on n cards; -1 for none. */
+static int32_t layout_on(const struct shown *s, int32_t wl, int32_t n, double *rate)
+{
+    struct links l = card_links(s->card);
+    int32_t best = -1;
+    *rate = 0;
+    for (int32_t c = s->w.config_begin[wl]; c < s->w.config_begin[wl + 1]; c++) {
+        double one = profile_packed_rate(&s->p, c, s->card, n, PARALLEL_NODE, &l);
+        if (fits(s, c) && one > *rate) {
+            best = c;
+            *rate = one;
+        }
+    }
+    return best;
+}
+
+static void print_layouts(const struct shown *s, int32_t wl)
+{
+    char text[96];
+    if (!workload_is_parallel(&s->w, wl))
+        return;
+    fprintf(s->to, "\nfastest on   configuration                 dp  rate, 1/s  each card\n");
+    for (int32_t n = 1; n <= 16 * PARALLEL_NODE; n *= 2) {
+        double rate;
+        int32_t c = layout_on(s, wl, n, &rate);
+        if (c < 0)
+            fprintf(s->to, "%4d cards   none fits\n", n);
+        else
+            fprintf(s->to, "%4d cards   %-27s %3d %10.5g %10.4g\n", n, config_text(&s->w, c, text),
+                    n / replica_cards(s, c), rate, rate / n);
+    }
+    fprintf(s->to, "(on nodes of %d; rates above are those of one replica, on tp x pp cards)\n",
+            PARALLEL_NODE);
+}
+
 static void print_coefficients(const struct shown *s, int32_t wl)
 {
 #define X(name) #name,
@@ -143,15 +228,12 @@ static void print_coefficients(const struct shown *s, int32_t wl)
     if (s->w.source[wl] == SOURCE_MEASURED) {
         fprintf(s->to, "measured on %s (mark %c)\n", card_table[s->w.card[wl]].name,
                 s->w.mark[wl][0]);
+        print_parallel(s, wl);
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        fprintf(s->to, "%s%s = %g %c",
-                i == 0       ? ""
-                : i % 4 == 0 ? "\n"
-                             : "   ",
-                (is_train ? train : infer)[i], value[i], s->w.mark[wl][i]);
-    fputs("\n(M measured, S scaled, D derived, F fitted, A assumed, P the paper's)\n", s->to);
+    print_marked(s->to, n, is_train ? train : infer, value, s->w.mark[wl]);
+    print_parallel(s, wl);
+    fputs("(M measured, S scaled, D derived, F fitted, A assumed, P the paper's)\n", s->to);
 }
 
 static void print_number(const struct shown *s, int width, int decimals, double value)
@@ -175,6 +257,10 @@ static void print_row(const struct shown *s, int32_t config, bool mark)
     print_number(s, 6, 2, s->p.m.cpu[r]);
     print_number(s, 7, 0, s->p.m.ram_mib[r]);
     print_number(s, 9, 2, s->p.m.step_s[r] * 1e3);
+    if (s->p.nic_mbps[config] > 0)
+        fprintf(s->to, "  NIC %g Gbit/s", s->p.nic_mbps[config] / 1e3);
+    if (s->p.storage_mbps[config] > 0)
+        fprintf(s->to, "  storage %g Gbit/s", s->p.storage_mbps[config] / 1e3);
     fprintf(s->to, "%s\n", fits(s, config) ? "" : "  does not fit");
 }
 
@@ -190,6 +276,9 @@ static void print_row_json(const struct shown *s, int32_t config, bool mark, boo
 #define X(name) fprintf(s->to, ", \"%s\": %s", #name, format_real(s->p.m.name[r], number));
     MEASURES(X)
 #undef X
+    if (profile_takes_bandwidth(&s->p, s->w.workload[config]))
+        fprintf(s->to, ", \"nic_gbps\": %g, \"storage_gbps\": %g", s->p.nic_mbps[config] / 1e3,
+                s->p.storage_mbps[config] / 1e3);
     fprintf(s->to, ", \"fb_mib\": %d, \"profiled\": %s, \"fits\": %s, \"frontier\": %s}",
             s->p.fb_mib[config], s->w.profiled[config] ? "true" : "false",
             fits(s, config) ? "true" : "false", mark ? "true" : "false");
@@ -227,6 +316,8 @@ static enum status print_one(const struct shown *s, int32_t wl, struct error *er
               : "(rate: what the workload counts; *: no other that fits is as fast with no more "
                 "of anything)\n",
           s->to);
+    if (!s->json)
+        print_layouts(s, wl);
     free(mark);
     return ST_OK;
 }

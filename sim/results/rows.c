@@ -272,7 +272,7 @@ static void epoch_real(sqlite3_context *out, const struct epoch *e, double value
 
 static void epoch_price(sqlite3_context *out, const struct epoch *e, int i)
 {
-    if (i < e->n_prices)
+    if (i < e->n_prices && isfinite(e->price[i]))
         cell_real(out, e->price[i]);
 }
 

@@ -77,9 +77,11 @@ static enum status parse_spec(const char *text, struct cluster_desc *d, struct e
 static enum status parse_pai_sim(const char *text, struct cluster_desc *d, struct error *err)
 {
     static const struct node_spec hetero[] = {
-        {16, 0, NULL, "CPU", NULL, 96000, -1, 0},  {56, 8, NULL, "MISC", NULL, 96000, -1, 0},
-        {100, 2, NULL, "T4", NULL, 96000, -1, 0},  {160, 2, NULL, "P100", NULL, 64000, -1, 0},
-        {48, 8, NULL, "V100", NULL, 96000, -1, 0},
+        {16, 0, NULL, "CPU", NULL, 96000, -1, 0, 0, 0, 0},
+        {56, 8, NULL, "MISC", NULL, 96000, -1, 0, 0, 0, 0},
+        {100, 2, NULL, "T4", NULL, 96000, -1, 0, 0, 0, 0},
+        {160, 2, NULL, "P100", NULL, 64000, -1, 0, 0, 0, 0},
+        {48, 8, NULL, "V100", NULL, 96000, -1, 0, 0, 0, 0},
     };
     const int32_t n_hetero = sizeof hetero / sizeof *hetero;
     int32_t nodes = 0, gpus = 0;
@@ -179,10 +181,22 @@ static enum status json_text(struct cluster_desc *d, const json_t *object, const
     return value != NULL && *out == NULL ? fail_memory(err) : ST_OK;
 }
 
+/* Gbit/s, more than 0 where they are said. */
+static enum status json_gbps(const json_t *object, const char *key, int32_t *out, struct error *err)
+{
+    int64_t mbps;
+    TRY(json_number_of(object, key, 1000, 1e9, 0, &mbps, err));
+    if (json_object_get(object, key) != NULL && mbps == 0)
+        return fail(err, ST_USAGE, "%s is 0, want more", key);
+    *out = (int32_t)mbps;
+    return ST_OK;
+}
+
 static enum status parse_node(json_t *object, struct cluster_desc *d, struct error *err)
 {
-    static const char *const keys[] = {"count", "cpu_cores", "gpu_mem_gib", "gpu_type",
-                                       "gpus",  "mem_gib",   "name",        "pool"};
+    static const char *const keys[] = {"count",    "cpu_cores", "gpu_mem_gib", "gpu_type",
+                                       "gpus",     "link_gbps", "mem_gib",     "name",
+                                       "nic_gbps", "pool",      "storage_gbps"};
     if (!json_is_object(object))
         return fail(err, ST_USAGE, "want an object with %s",
                     "count, gpus, gpu_type, cpu_cores, mem_gib");
@@ -202,6 +216,9 @@ static enum status parse_node(json_t *object, struct cluster_desc *d, struct err
     TRY(json_number_of(object, "gpu_mem_gib", 1024, 2e9, gpu_type_mem_mib(node->gpu_type), &gpu_mem,
                        err));
     node->gpu_mem_mib = (int32_t)gpu_mem;
+    TRY(json_gbps(object, "link_gbps", &node->link_mbps, err));
+    TRY(json_gbps(object, "nic_gbps", &node->nic_mbps, err));
+    TRY(json_gbps(object, "storage_gbps", &node->storage_mbps, err));
     if (node->name != NULL && node->count != 1)
         return fail(err, ST_USAGE, "%d nodes cannot all be named %s", node->count, node->name);
     d->n_nodes++;
@@ -245,8 +262,8 @@ static enum status parse_queues(json_t *queues, struct cluster_desc *d, struct e
 }
 
 /* {"share": "card" | "node-sum", "nodes": [{"count", "gpus", "gpu_type", "cpu_cores", "mem_gib",
- * "gpu_mem_gib", "name", "pool"}, …], "queues": [{"name", "weight"}, …]}. What is left out is not
- * limited; a queue's weight is 1. */
+ * "gpu_mem_gib", "link_gbps", "nic_gbps", "storage_gbps", "name", "pool"}, …], "queues": [{"name",
+ * "weight"}, …]}. What is left out is not limited; a queue's weight is 1. */
 enum status cluster_parse_object(struct json_t *root, struct cluster_desc *d, struct error *err)
 {
     static const char *const keys[] = {"nodes", "queues", "share"};

@@ -82,6 +82,9 @@ static enum status check_room(const struct pass *p, int32_t job, struct error *e
         if (c->cpu_free_milli[node] < 0 || c->mem_free_mib[node] < 0)
             return fail(err, ST_INPUT, "at: node %d has less %s than those on it ask for", node,
                         c->cpu_free_milli[node] < 0 ? "CPU" : "memory");
+        if (c->nic_free_mbps[node] < 0 || c->storage_free_mbps[node] < 0)
+            return fail(err, ST_INPUT, "at: node %d has less %s bandwidth than those on it take",
+                        node, c->nic_free_mbps[node] < 0 ? "NIC" : "storage");
     }
     return ST_OK;
 }
@@ -168,8 +171,10 @@ static enum status open(struct pass *p, const struct run_request *q, struct erro
     p->rates = models_rates(&d->parts.models);
     p->s->cluster.mem_gives_way = d->policy->shrinks_memory;
     TRY(plan_init(&d->plan, &p->s->cluster, p->jobs, rules, err));
-    if (p->rates.rst != NULL)
-        TRY(plan_configure(&d->plan, p->rates.rst->submitted, p->rates.rst->p->fb_mib, err));
+    if (p->rates.rst != NULL) {
+        struct config_needs needs = profile_needs(p->rates.rst->p);
+        TRY(plan_configure(&d->plan, p->rates.rst->submitted, &needs, err));
+    }
     TRY(columns_new(p, err));
     TRY(seat_all(p, err));
     p->view =

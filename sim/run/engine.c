@@ -145,27 +145,44 @@ static void sort_arrivals(struct engine *e)
         qsort_r(e->order, (size_t)e->jobs->n_jobs, sizeof *e->order, by_submission, e->jobs);
 }
 
-/* Could an empty cluster hold it? By trying, in the run's way and then in every other; for a policy
- * that reshapes, in the smallest configuration. */
-static bool fits_empty(struct engine *e, int32_t job)
+/* Could an empty cluster hold it in this configuration (-1: as it is), that wide if elastic? By
+ * trying, in the run's way and then in every other. */
+static bool fits_as(struct engine *e, int32_t job, int32_t config, bool elastic, int32_t width)
 {
     static const enum place_mode other[] = {PLACE_FIRST_FIT, PLACE_BEST_FIT, PLACE_SPREAD,
                                             PLACE_CONSOLIDATE};
-    const struct rst *rst = e->s->rates.rst;
     enum place_mode wanted = e->plan.rules.mode;
-    bool reshape = e->s->policy->reshapes && rst != NULL && rst->submitted[job] >= 0, fits = false;
-    if (reshape && !plan_config(&e->plan, job, rst_smallest(rst, job)))
+    bool fits = false;
+    if (config >= 0 && !plan_config(&e->plan, job, config))
         return false;
     size_t mark = plan_mark(&e->plan);
     for (size_t i = 0; i < sizeof other / sizeof *other && !fits; i++) {
         e->plan.rules.mode = other[i];
-        fits = e->s->policy->elastic && job_is_elastic(e->jobs, job)
-                   ? plan_start_width(&e->plan, job, e->jobs->gpu_min[job])
-                   : plan_start(&e->plan, job);
+        fits = elastic ? plan_start_width(&e->plan, job, width) : plan_start(&e->plan, job);
         plan_undo(&e->plan, mark);
     }
     plan_undo(&e->plan, 0);
     e->plan.rules.mode = wanted;
+    return fits;
+}
+
+/* For a policy that reshapes, in the smallest configuration, or any where memory is not all. */
+static bool fits_empty(struct engine *e, int32_t job)
+{
+    const struct rst *rst = e->s->rates.rst;
+    bool reshape = e->s->policy->reshapes && rst != NULL && rst->submitted[job] >= 0;
+    bool elastic = e->s->policy->elastic && job_is_elastic(e->jobs, job);
+    int32_t config = reshape ? rst_smallest(rst, job) : -1, width = e->jobs->gpu_min[job];
+    if (reshape && elastic && rst->asked[job] > 0)
+        width = rst_narrowest(rst, e->jobs, job, &config);
+    bool fits = fits_as(e, job, config, elastic, width);
+    int32_t wl = reshape ? rst->workload[job] : -1;
+    if (fits || wl < 0 || !profile_takes_bandwidth(rst->p, wl))
+        return fits;
+    for (int32_t c = rst->w->config_begin[wl]; c < rst->w->config_begin[wl + 1] && !fits; c++)
+        fits = config_index(rst->w, c, KNOB_SL) ==
+                   config_index(rst->w, rst->submitted[job], KNOB_SL) &&
+               rst_speed(rst, job, c, rst->card[job]) > 0 && fits_as(e, job, c, elastic, width);
     return fits;
 }
 
@@ -198,6 +215,21 @@ static bool columns_new(struct engine *e)
 #undef COLUMN
 }
 
+/* Where nodes and jobs know of bandwidths the policy must, too. */
+static enum status check_books(const struct engine *e, struct error *err)
+{
+    const struct rst *rst = e->s->rates.rst;
+    if (!e->s->policy->own_books || !cluster_has_bandwidth(e->cluster))
+        return ST_OK;
+    for (int32_t wl = 0; wl < rst->w->n; wl++)
+        if (profile_takes_bandwidth(rst->p, wl))
+            return fail(err, ST_USAGE,
+                        "%s knows no bandwidth of nodes, which workload %s takes: want a cluster "
+                        "without nic_gbps and storage_gbps, or another policy",
+                        e->s->policy->name, names_text(&rst->w->names, wl));
+    return ST_OK;
+}
+
 static enum status begin(struct engine *e, struct error *err)
 {
     const struct policy *policy = e->s->policy;
@@ -208,8 +240,11 @@ static enum status begin(struct engine *e, struct error *err)
         policy->pace(e->s->policy_config, &e->sets_speed, &e->tick_us);
     e->cluster->mem_gives_way = policy->shrinks_memory;
     TRY(plan_init(&e->plan, e->cluster, e->jobs, e->s->rules, err));
-    if (e->s->rates.rst != NULL)
-        TRY(plan_configure(&e->plan, e->s->rates.rst->submitted, e->s->rates.rst->p->fb_mib, err));
+    if (e->s->rates.rst != NULL) {
+        struct config_needs needs = profile_needs(e->s->rates.rst->p);
+        TRY(check_books(e, err));
+        TRY(plan_configure(&e->plan, e->s->rates.rst->submitted, &needs, err));
+    }
     int32_t n_owners = e->jobs->n_jobs + 1 + (policy->profiles ? e->jobs->n_jobs : 0);
     TRY(eventq_init(&e->queue, n_owners, err));
     if (!columns_new(e) || !sm_meter_init(&e->meter, e->cluster, &e->arena))

@@ -113,6 +113,12 @@ static double speed_configured(const struct rates *r, const struct plan *p, int3
 
 double speed_alone(const struct rates *r, const struct plan *p, int32_t job)
 {
+    if (r->rst != NULL && p->config[job] >= 0 && r->rst->asked[job] > 0) {
+        struct seats at = p->at[p->jobs->task_begin[job]];
+        bool proper;
+        return rst_placed_speed(r->rst, p->cluster, p->jobs, job, p->config[job], at.first, at.n,
+                                &proper);
+    }
     double speed = speed_configured(r, p, job);
     if (!job_is_elastic(p->jobs, job))
         return speed;

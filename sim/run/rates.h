@@ -32,7 +32,8 @@ struct rates {
  * jobs outside the catalog neither slow nor are slowed; a predictor's pairs count in turn. */
 double kept_speed(const struct rates *r, const struct plan *plan, int32_t job);
 
-/* Its speed alone: T(c, card, n) / T(submitted, reference, n0), of its slowest member. */
+/* Its speed alone: T(c, card, n) / T(submitted, reference, n0), of its slowest member; where its
+ * workload has layouts (core/elastico/parallel.h), of the gang as it lies on its nodes. */
 double speed_alone(const struct rates *r, const struct plan *plan, int32_t job);
 
 /* The profile row of a job on one of its cards; -1 for jobs outside the catalog. */
