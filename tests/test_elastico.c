@@ -279,3 +279,24 @@ Test(elastico, without_rst_may_run_all_in_the_default_configuration)
         lab_free(&l);
     }
 }
+
+/* Case 2 under "a greedy first-fit policy" (§5.4): somebody waits 30 minutes, for a card whose job
+ * is done. */
+Test(elastico, without_esp_a_burst_may_queue)
+{
+    struct pds_config config;
+    struct lab l;
+    open_lab(&l, SUBMITTED_PEAK, &config);
+    config.without = PDS_NO_ESP;
+    config.greedy = PDS_FASTEST;
+    lab_jobs(&l, "res 0 1800 1 1 ResNet-50\nbert 0 1800 1 1 BERT\n"
+                 "ppo 0 1800 1 1 PPO\nncf 0 1800 1 1 NCF-NeuMF");
+    lab_nodes(&l, "2x40960MiB:a100-40g");
+    lab_run(&l, "elastico");
+    double longest = 0;
+    for (int32_t j = 0; j < 4; j++)
+        longest = fmax(longest, s_of_us(l.jobs.start_us[j]));
+    cr_assert_float_eq(longest, 1800, 1e-6);
+    cr_assert_eq(l.log.n_configs, 0, "nobody changes to make room");
+    lab_free(&l);
+}

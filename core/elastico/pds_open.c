@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 static const char *const fixed_names[] = {"submitted", "default", NULL};
+static const char *const greedy_names[] = {"pairs", "fastest", NULL};
 static const char *const tau_names[] = {"floor", "paper", NULL};
 static const char *const weight_names[] = {"remaining", "arrival", NULL};
 static const char *const without_names[] = {"none", "rst", "esp", "iac", "pds", NULL};
@@ -36,6 +37,7 @@ const struct param pds_params[] = {
     PARAM_CHOICE(C, fixed, fixed_names, PDS_SUBMITTED, "without=rst: every job runs as submitted, or in its workload's default configuration [§5.3]"),
     PARAM_REAL(C, gamma, "1", 0, 0, 1, "part of the queue's least footprint held back [(12); ours]"),
     PARAM_REAL(C, gamma0, "1", 0.05, 0, 1e6, "penalty of any change of configuration [ours]"),
+    PARAM_CHOICE(C, greedy, greedy_names, PDS_PAIRS, "without=esp: the first host that any two configurations suit, or that the fastest fits beside as he is [§5.3, §5.4 case 2]"),
     PARAM_REAL(C, horizon_s, "s", 600, 0, 1e9, "time in which a change must pay back [ours]"),
     PARAM_BOOL(C, iac.online, 0, "what is seen of a pair on a shared card corrects what is believed of it [future work iv]"),
     PARAM_REAL(C, margin, "1", 0.15, 0, 100, "a pair must be worth this much more than its host alone [ours]"),

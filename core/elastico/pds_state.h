@@ -11,6 +11,7 @@
 
 enum pds_without { PDS_WHOLE, PDS_NO_RST, PDS_NO_ESP, PDS_NO_IAC, PDS_NO_PDS };
 enum pds_fixed { PDS_SUBMITTED, PDS_DEFAULT };
+enum pds_greedy { PDS_PAIRS, PDS_FASTEST };
 enum pds_weight { PDS_REMAINING, PDS_ARRIVAL };
 
 struct pds_config {
@@ -21,6 +22,7 @@ struct pds_config {
         sm_overcommit, tau_base, u_target;
     int64_t queue_depth, rounds;
     int fixed;   /* enum pds_fixed */
+    int greedy;  /* enum pds_greedy */
     int tau;     /* enum iac_tau_form */
     int weight;  /* enum pds_weight */
     int without; /* enum pds_without */
