@@ -28,7 +28,7 @@ static const char doc[] =
     "three\n"
     "seeds and leaves out 512 GPUs. docs/reproduction.md has the results.";
 
-enum { KEY_QUICK = 256, KEY_SEEDS, KEY_HOURS, KEY_LOAD, KEY_SET, KEY_JSON, KEY_QUIET };
+enum { KEY_QUICK = 256, KEY_SEEDS, KEY_HOURS, KEY_LOAD, KEY_SET, KEY_WORLD, KEY_JSON, KEY_QUIET };
 
 static const struct argp_option options[] = {
     {"quick", KEY_QUICK, NULL, 0, "seeds 1..3, up to 256 GPUs: minutes", 0},
@@ -36,6 +36,8 @@ static const struct argp_option options[] = {
     {"hours", KEY_HOURS, "H", 0, "length of the day that is drawn; 24", 0},
     {"load", KEY_LOAD, "X", 0, "offered load where no table has its own; 1.2", 0},
     {"set", KEY_SET, "KEY=VALUE", 0, "a setting of all runs; repeatable", 0},
+    {"world", KEY_WORLD, "PHYSICS,SUBMITTED", 0,
+     "only this, as in frank_l2,peak; repeatable; all six unless given", 0},
     {"threads", 'j', "N", 0, "threads; every processor unless given", 0},
     {"json", KEY_JSON, NULL, 0, "one JSON object a line for each number", 0},
     {"quiet", KEY_QUIET, NULL, 0, "nothing on stderr but errors", 0},
@@ -51,6 +53,7 @@ struct asked {
     struct reproduction r;
     const char *seeds;
     size_t set_capacity;
+    bool some_worlds;
     bool table[ASKED_MAX]; /* of paper_tables */
     bool more[N_MORE];
 };
@@ -78,6 +81,20 @@ static void ask(struct asked *a, const char *word, const struct argp_state *stat
                near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
+static void show_world(struct asked *a, const char *word, const struct argp_state *state)
+{
+    char name[64];
+    for (int i = 0; i < N_WORLDS; i++) {
+        snprintf(name, sizeof name, "%s,%s", worlds[i].physics, worlds[i].submitted);
+        if (strcmp(word, name) == 0) {
+            a->r.shown[i] = a->some_worlds = true;
+            return;
+        }
+    }
+    argp_error(state, "--world %s: want h200, queue_prior or frank_l2, a comma, peak or default",
+               word);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct asked *a = state->input;
@@ -91,6 +108,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             return ENOMEM;
         a->r.set[a->r.n_set++] = arg;
         return 0;
+    case KEY_WORLD: show_world(a, arg, state); return 0;
     case KEY_JSON: a->r.json = true; return 0;
     case KEY_QUIET: a->r.quiet = true; return 0;
     case 'j': a->r.n_threads = (int)option_whole(state, "-j", arg, 1, 1024); return 0;
@@ -166,6 +184,8 @@ static enum status reproduce(struct asked *a, struct error *err)
     const char *seeds = a->seeds != NULL ? a->seeds : r->quick ? "1..3" : "1..12";
     TRY(seeds_parse(seeds, &r->arena, &r->seed, &r->n_seeds, err));
     r->n_threads = r->n_threads > 0 ? r->n_threads : processors();
+    for (int i = 0; i < N_WORLDS; i++)
+        r->shown[i] = r->shown[i] || !a->some_worlds;
     for (int i = 0; i < N_MORE; i++)
         a->more[i] = a->more[i] || a->more[MORE_ALL];
     for (int i = 0; paper_tables[i].name != NULL; i++) {

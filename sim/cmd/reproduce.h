@@ -93,6 +93,7 @@ struct reproduction {
     int n_set;
     int64_t *seed; /* (n_seeds) */
     int n_seeds;
+    bool shown[N_WORLDS];
     struct outcome *outcome; /* (n_outcomes) */
     size_t n_outcomes, capacity;
     struct watcher watcher;

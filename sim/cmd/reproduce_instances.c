@@ -106,6 +106,8 @@ static enum status work(void *context, int worker, int i, void **product, struct
     struct promise p;
     (void)worker;
     *product = NULL;
+    if (!s->r->shown[world])
+        return ST_OK;
     TRY(promises(s, world, t.seed, &p, err));
     for (int setting = 0; setting < N_SETTINGS; setting++)
         TRY(fewest(s, (enum setting)setting, &t, &p, &gpus_of(s, world, k)[setting], err));
@@ -176,7 +178,8 @@ enum status instances_print(struct reproduction *r, FILE *to, struct error *err)
                 "  %-20s %7s %-14s %8s %-16s %7s\n",
                 "", "GPUs", "[least, most]", "saved %", "[least, most]", "paper");
     for (int world = 0; world < N_WORLDS && status == ST_OK; world++)
-        print_world(&s, world, scratch, scratch + n, to);
+        if (r->shown[world])
+            print_world(&s, world, scratch, scratch + n, to);
     if (status == ST_OK && !r->json)
         fputs("\nPromised: training's mean JCT as on 64 GPUs of its own under volcano; inference's "
               "at\n"

@@ -189,6 +189,8 @@ static void print_statement(const struct reproduction *r, const struct statement
     if (!r->json)
         fprintf(to, "  %-24s %-31s", table, text);
     for (int world = 0; world < N_WORLDS; world++) {
+        if (!r->shown[world])
+            continue;
         struct judged j = judge(r, s, world, scratch);
         count[world][at][j.verdict]++;
         if (r->json)
@@ -200,12 +202,14 @@ static void print_statement(const struct reproduction *r, const struct statement
         fputc('\n', to);
 }
 
-static void print_counts(int count[][N_TABLES][N_VERDICTS], FILE *to)
+static void print_counts(const struct reproduction *r, int count[][N_TABLES][N_VERDICTS], FILE *to)
 {
     fputs("\n  held, open, contrary\n", to);
     for (int t = 0; t < N_TABLES; t++) {
         fprintf(to, "  %-56s", order_tables[t]);
         for (int world = 0; world < N_WORLDS; world++) {
+            if (!r->shown[world])
+                continue;
             const int *n = count[world][t];
             char text[32];
             snprintf(text, sizeof text, "%d, %d, %d", n[HELD], n[OPEN], n[CONTRARY]);
@@ -232,17 +236,19 @@ enum status order_print(const struct reproduction *r, FILE *to, struct error *er
         fprintf(to, "\nDirection and order: by what factor each statement of the paper holds\n%58s",
                 "");
         for (int world = 0; world < N_WORLDS; world++)
-            fprintf(to, " %-15s", worlds[world].physics);
+            if (r->shown[world])
+                fprintf(to, " %-15s", worlds[world].physics);
         fprintf(to, "\n%58s", "");
         for (int world = 0; world < N_WORLDS; world++)
-            fprintf(to, " %-15s", worlds[world].submitted);
+            if (r->shown[world])
+                fprintf(to, " %-15s", worlds[world].submitted);
         fputc('\n', to);
     }
     for (int i = 0; i < N_STATEMENTS; i++)
         if (!left_out(r, &statements[i]))
             print_statement(r, &statements[i], scratch, count, to);
     if (!r->json) {
-        print_counts(count, to);
+        print_counts(r, count, to);
         fputs("\nFactor: geometric mean over seeds, a doubling's for trends. held: its 95 % t "
               "interval is\n"
               "above 1; contrary: below; open: 1 is in it.\n",

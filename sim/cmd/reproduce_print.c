@@ -31,7 +31,7 @@ bool paper_left_out(const struct reproduction *r, const struct row *row)
 enum status paper_table_want(struct reproduction *r, const struct paper_table *t, struct error *err)
 {
     for (int world = 0; world < N_WORLDS; world++)
-        for (int i = 0; i < t->n_rows; i++)
+        for (int i = 0; i < t->n_rows && r->shown[world]; i++)
             for (int k = 0; k < r->n_seeds && !paper_left_out(r, &t->row[i]); k++) {
                 const struct row *row = &t->row[i];
                 struct trial base = trial_of(r, t, row, row->base, world, k);
@@ -142,7 +142,8 @@ enum status paper_table_print(const struct reproduction *r, const struct paper_t
         fprintf(to, "\n%s\n  %-20s %-24s %7s %9s %-20s %9s\n", t->title, "", "", "paper", "ours",
                 "[least, most]", "deviation");
     for (int world = 0; world < N_WORLDS; world++)
-        print_world(r, t, world, scratch, to);
+        if (r->shown[world])
+            print_world(r, t, world, scratch, to);
     if (!r->json)
         fprintf(to, "\n%s\n", t->note);
     free(scratch);
