@@ -210,7 +210,7 @@ def case_order(lab, tap):
 
 
 def case_settings(lab, tap):
-    """--set changes all runs, but not what a row's name says"""
+    """--set changes all runs, but not what a row's name says; --world shows one alone"""
     _, found = numbers(lab, "table4", "--load", "3", "--set", "volcano.profile=compiled")
     first = {(n["row"], n["column"]): n["median"] for n in found
              if (n["physics"], n["submitted"]) == ("h200", "peak")}
@@ -222,6 +222,10 @@ def case_settings(lab, tap):
     _, kept = numbers(lab, "table4", "--load", "3", "--set", "policy=fifo", "--set",
                       "submitted=listed")
     tap.equal("policy and world are the table's own", kept, other)
+    _, one = numbers(lab, "table4", "--load", "3", "--world", "frank_l2,default")
+    tap.equal("one world alone", one, [n for n in other if (n["physics"], n["submitted"]) == (
+        "frank_l2", "default")])
+    tap.equal("no such world", lab.run("reproduce", "table4", "--world", "frank_l2").code, 2)
     tap.equal("no such setting", lab.run("reproduce", "table4", *TINY, "--set", "wich=1").code, 2)
 
 
