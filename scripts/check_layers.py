@@ -28,7 +28,7 @@ LIBRARIES = {
     "criterion/": (),
     "dlfcn.h": ("calib/cuda/", "calib/measure/", "sim/run/outside"),
     "gsl/": ("core/base/rng", "core/cluster/place", "traces/synth", "calib/", "sim/run/metrics",
-             "sim/cmd/calib_bench", "sim/cmd/main"),
+             "sim/cmd/calib_bench", "sim/cmd/main", "sim/cmd/reproduce_order"),
     "jansson.h": ("calib/fit_file", "calib/measure/joblist", "core/base/param",
                   "core/elastico/catalog_file", "core/elastico/model_file",
                   "core/elastico/physics_file", "sim/", "traces/philly"),

@@ -280,3 +280,46 @@ Test(elastico, a_pair_parts_when_pressure_falls)
     cr_assert_neq(card[0], card[1], "b and c end on cards of their own");
     lab_free(&l);
 }
+
+/* §5.3's "fixed default configuration": a job alone that was submitted in its fastest configuration
+ * and runs in its workload's default one takes its work by the ratio of the two profiled rates. */
+Test(elastico, without_rst_may_run_all_in_the_default_configuration)
+{
+    for (int fixed = PDS_SUBMITTED; fixed <= PDS_DEFAULT; fixed++) {
+        struct pds_config config;
+        struct lab l;
+        open_lab(&l, SUBMITTED_PEAK, &config);
+        config.without = PDS_NO_RST;
+        config.fixed = fixed;
+        lab_jobs(&l, "a 0 3600 1 1 ResNet-50");
+        lab_nodes(&l, "1x40960MiB:a100-40g");
+        lab_run(&l, "elastico");
+        int32_t a = lab_job(&l, "a"), initial = l.workloads.initial[l.rst.workload[a]];
+        double rate = l.profiles.m.rate[profile_row(&l.profiles, initial, CARD_REFERENCE)];
+        cr_assert_lt(rate, 0.8 * l.rst.rate[a], "the default is not the peak");
+        cr_assert_float_eq(finish_s(&l, a),
+                           fixed == PDS_DEFAULT ? 3600 * l.rst.rate[a] / rate : 3600, 1e-3);
+        lab_free(&l);
+    }
+}
+
+/* Case 2 under "a greedy first-fit policy" (§5.4): somebody waits 30 minutes, for a card whose job
+ * is done. */
+Test(elastico, without_esp_a_burst_may_queue)
+{
+    struct pds_config config;
+    struct lab l;
+    open_lab(&l, SUBMITTED_PEAK, &config);
+    config.without = PDS_NO_ESP;
+    config.greedy = PDS_FASTEST;
+    lab_jobs(&l, "res 0 1800 1 1 ResNet-50\nbert 0 1800 1 1 BERT\n"
+                 "ppo 0 1800 1 1 PPO\nncf 0 1800 1 1 NCF-NeuMF");
+    lab_nodes(&l, "2x40960MiB:a100-40g");
+    lab_run(&l, "elastico");
+    double longest = 0;
+    for (int32_t j = 0; j < 4; j++)
+        longest = fmax(longest, s_of_us(l.jobs.start_us[j]));
+    cr_assert_float_eq(longest, 1800, 1e-6);
+    cr_assert_eq(l.log.n_configs, 0, "nobody changes to make room");
+    lab_free(&l);
+}

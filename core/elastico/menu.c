@@ -235,7 +235,8 @@ static bool add_job(struct builder *b, int32_t job)
     memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
     if (catalog) {
         key.least = isnan(t->min_rate_frac[job]) ? b->rules->min_rate_frac : t->min_rate_frac[job];
-        key.submitted = m->rst->submitted[job];
+        key.submitted = !b->rules->reshape && b->rules->as_default ? rst_default(m->rst, job)
+                                                                   : m->rst->submitted[job];
         key.card = m->rst->card[job];
         key.mem_mib = m->rst->mem_mib[job];
         key.asked = menu_asked(t, job);

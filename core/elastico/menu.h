@@ -36,7 +36,8 @@ struct menu {
 struct menu_rules {
     double min_rate_frac; /* L where a trace has none */
     const bool *keep;     /* (configurations) stay choices although others beat them; NULL: none */
-    bool reshape;         /* false: only as submitted, as wide as asked for */
+    bool reshape;         /* false: in one configuration, as wide as asked for: as submitted, */
+    bool as_default;      /* or in the workload's default */
     double scale_exp;
 };
 

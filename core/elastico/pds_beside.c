@@ -110,12 +110,31 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
                             pt->s_guest, s_host,    tau_g,    tau_h};
 }
 
+/* Without prices the least score (7) is the fastest configuration's: the guest in that, if it fits
+ * and is safe beside the host as he is. */
+static void weigh_fastest(struct pass *a, const struct resident *r, const struct guest *g,
+                          struct match *m)
+{
+    const struct menu_option *guest = pass_option(a, g->menu, 0);
+    struct pair_point pt = {.host = (int16_t)r->option, .front = true};
+    double s[2];
+    int32_t most_mib = a->s->menus.kind[pass_menu(a, g->menu)->kind].mem_mib - MEM_SYSTEM_MIB;
+    if (guest->mem_mib > most_mib - pass_option(a, r->menu, r->option)->mem_mib)
+        return;
+    pass_slowdowns(a, g->menu, 0, r->menu, r->option, s);
+    pt.s_guest = s[0];
+    pt.s_host = s[1];
+    pt.v_guest = guest->speed / s[0];
+    weigh(a, r, g, &pt, m);
+}
+
 /* The best host for a job on one card; group -1 where there is none. */
 static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_t width)
 {
     struct pass *a = w->a;
     struct match best = {.group = -1, .gain = -INFINITY};
     const struct guest guest = walk_guest(w, job, menu, width);
+    bool fastest = pass_is(a, PDS_NO_ESP) && a->config->greedy == PDS_FASTEST;
     for (int32_t g = 0; g < w->n_groups; g++) {
         struct hosts *group = &w->group[g];
         if (group->next == group->end)
@@ -125,14 +144,18 @@ static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_
         if (pass_menu(a, r->menu)->kind != pass_menu(a, menu)->kind ||
             !node_takes(a, job, host->card))
             continue;
-        const struct pair_list *list = pairing_of(&a->s->pairing, menu, r->menu);
-        if (list == NULL) {
-            a->memory_out = true;
-            return best;
-        }
         struct match m = {.group = g, .gain = -INFINITY};
-        for (int32_t i = 0; i < list->n; i++)
-            weigh(a, r, &guest, &list->point[i], &m);
+        if (fastest) {
+            weigh_fastest(a, r, &guest, &m);
+        } else {
+            const struct pair_list *list = pairing_of(&a->s->pairing, menu, r->menu);
+            if (list == NULL) {
+                a->memory_out = true;
+                return best;
+            }
+            for (int32_t i = 0; i < list->n; i++)
+                weigh(a, r, &guest, &list->point[i], &m);
+        }
         if (m.gain > best.gain)
             best = m;
         if (pass_is(a, PDS_NO_ESP) && best.group >= 0)

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const char *const fixed_names[] = {"submitted", "default", NULL};
+static const char *const greedy_names[] = {"pairs", "fastest", NULL};
 static const char *const tau_names[] = {"floor", "paper", NULL};
 static const char *const weight_names[] = {"remaining", "arrival", NULL};
 static const char *const without_names[] = {"none", "rst", "esp", "iac", "pds", NULL};
@@ -32,8 +34,10 @@ const struct param pds_params[] = {
     PARAM_CHOICE(C, esp.step, esp_step_names, ESP_STEP_MIX, "price update (docs/esp.md) [paper: sqrt]"),
     PARAM_REAL(C, esp.step_first, "1", 1, 1e-9, 1e9, "eta_0 of step sqrt [ours]"),
     PARAM_REAL(C, esp.theta, "1", 1, 0.01, 2, "length of a step polyak [ours]"),
+    PARAM_CHOICE(C, fixed, fixed_names, PDS_SUBMITTED, "without=rst: every job runs as submitted, or in its workload's default configuration [§5.3]"),
     PARAM_REAL(C, gamma, "1", 0, 0, 1, "part of the queue's least footprint held back [(12); ours]"),
     PARAM_REAL(C, gamma0, "1", 0.05, 0, 1e6, "penalty of any change of configuration [ours]"),
+    PARAM_CHOICE(C, greedy, greedy_names, PDS_PAIRS, "without=esp: the first host that any two configurations suit, or that the fastest fits beside as he is [§5.3, §5.4 case 2]"),
     PARAM_REAL(C, horizon_s, "s", 600, 0, 1e9, "time in which a change must pay back [ours]"),
     PARAM_BOOL(C, iac.online, 0, "what is seen of a pair on a shared card corrects what is believed of it [future work iv]"),
     PARAM_REAL(C, margin, "1", 0.15, 0, 100, "a pair must be worth this much more than its host alone [ours]"),
@@ -155,6 +159,7 @@ static enum status open_menus(struct pds *s, const struct view *v, const bool *k
     struct menu_rules rules = {.min_rate_frac = config->min_rate_frac,
                                .keep = keep,
                                .reshape = config->without != PDS_NO_RST,
+                               .as_default = config->fixed == PDS_DEFAULT,
                                .scale_exp = v->scale_exp};
     if (rst != NULL)
         TRY(menus_init(&s->menus, rst, v->jobs, v->cluster, &rules, err));

@@ -10,6 +10,8 @@
 #include "core/elastico/transition.h"
 
 enum pds_without { PDS_WHOLE, PDS_NO_RST, PDS_NO_ESP, PDS_NO_IAC, PDS_NO_PDS };
+enum pds_fixed { PDS_SUBMITTED, PDS_DEFAULT };
+enum pds_greedy { PDS_PAIRS, PDS_FASTEST };
 enum pds_weight { PDS_REMAINING, PDS_ARRIVAL };
 
 struct pds_config {
@@ -19,6 +21,8 @@ struct pds_config {
     double aging_s, alpha, beta, beta_max, epoch_s, gamma, gamma0, horizon_s, margin, min_rate_frac,
         sm_overcommit, tau_base, u_target;
     int64_t queue_depth, rounds;
+    int fixed;   /* enum pds_fixed */
+    int greedy;  /* enum pds_greedy */
     int tau;     /* enum iac_tau_form */
     int weight;  /* enum pds_weight */
     int without; /* enum pds_without */

@@ -116,6 +116,13 @@ static inline int32_t rst_mem_mib(const struct rst *r, int32_t job, int32_t conf
  * memory; of equals the fastest on its reference card, then the lowest number. */
 int32_t rst_smallest(const struct rst *r, int32_t job);
 
+/* The workload's default configuration, at the job's own length. */
+static inline int32_t rst_default(const struct rst *r, int32_t job)
+{
+    int32_t length = config_index(r->w, r->submitted[job], KNOB_SL);
+    return config_with(r->w, r->w->initial[r->workload[job]], KNOB_SL, length);
+}
+
 /* Was it profiled, does it fit the card (its memory less M_sys; INT32_MAX: any), hold the job's
  * sequences, and keep at least min_rate_frac of the submitted rate: L_j of the paper's (4)? Of a
  * layout the last depends on the number of cards and is not asked. */

@@ -1,6 +1,7 @@
 /* reproduce.h - what the parts of colosim reproduce share: which runs a table needs and what they
  * gave (reproduce_runs.c), the tables with the paper's numbers (reproduce_tables.c), their printing
- * (reproduce_print.c), and the count of instances (reproduce_instances.c).
+ * (reproduce_print.c), what these say of direction and order (reproduce_order.c), and the count of
+ * instances (reproduce_instances.c).
  *
  * Every run is a day drawn by the generator with its defaults, for the GPUs of its cluster, at a
  * load; systems that are compared replay the same days. A run that several tables need is made
@@ -11,12 +12,15 @@
 #include "sim/cmd/watch.h"
 #include "sim/run/run.h"
 
+/* What is set for all runs; --set can change it, but not what a system's name says. */
+#define REPRODUCE_SETTINGS                                                                         \
+    "volcano.profile=helm-gpubinpack volcano.queues=one lucid.estimate=oracle lucid.sharing=on"
+
 /* name, what is set */
 #define REPRODUCE_SYSTEMS(X)                                                                       \
-    X(VOLCANO, "volcano", "policy=volcano volcano.profile=helm-gpubinpack volcano.queues=one")     \
-    X(COMPILED, "volcano as compiled",                                                             \
-      "policy=volcano volcano.profile=compiled volcano.queues=one")                                \
-    X(LUCID, "lucid", "policy=lucid lucid.estimate=oracle lucid.sharing=on")                       \
+    X(VOLCANO, "volcano", "policy=volcano")                                                        \
+    X(COMPILED, "volcano as compiled", "policy=volcano volcano.profile=compiled")                  \
+    X(LUCID, "lucid", "policy=lucid")                                                              \
     X(ELASTICO, "elastico", "policy=elastico")                                                     \
     X(NO_RST, "without rst", "policy=elastico elastico.without=rst")                               \
     X(NO_ESP, "without esp", "policy=elastico elastico.without=esp")                               \
@@ -83,9 +87,13 @@ struct outcome {
 struct reproduction {
     bool quick, json, quiet;
     int n_threads;
-    double hours;  /* length of a day */
+    double hours; /* length of a day */
+    double load;  /* where no table has its own */
+    char **set;   /* (n_set) key=value, for all runs */
+    int n_set;
     int64_t *seed; /* (n_seeds) */
     int n_seeds;
+    bool shown[N_WORLDS];
     struct outcome *outcome; /* (n_outcomes) */
     size_t n_outcomes, capacity;
     struct watcher watcher;
@@ -124,7 +132,7 @@ struct row {
     const char *name;
     enum reproduce_system system, base;
     int32_t nodes;
-    double load;
+    double load;               /* over that of the reproduction, or where own_load its own */
     double paper[COLUMNS_MAX]; /* NAN where it gives none */
     bool full;                 /* left out by --quick */
     enum mix mix;
@@ -135,6 +143,7 @@ struct paper_table {
     struct column column[COLUMNS_MAX];
     struct row row[ROWS_MAX];
     const char *note; /* below it */
+    bool own_load;
 };
 extern const struct paper_table paper_tables[]; /* until a NULL name */
 
@@ -149,8 +158,15 @@ struct spread {
     double median, lo, hi;
 };
 struct spread spread_of(double *value, int n);
-struct spread paper_cell(const struct reproduction *r, const struct row *row,
-                         const struct column *column, int world, double *scratch);
+/* A cell's number for each seed: out (n_seeds). */
+void paper_values(const struct reproduction *r, const struct paper_table *t, int row, int column,
+                  int world, double *out);
+bool paper_left_out(const struct reproduction *r, const struct row *row);
+double paper_load(const struct reproduction *r, const struct paper_table *t, const struct row *row);
+
+/* What the paper says of direction and order, statement by statement, held or not by ours. */
+enum status order_want(struct reproduction *r, struct error *err) MUST_USE;
+enum status order_print(const struct reproduction *r, FILE *to, struct error *err) MUST_USE;
 
 /* The GPUs that the day's inference needs beside 64 that train: a pool of its own, or all jobs
  * together; prints both and what is saved. Needs no run of the tables. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { TRAIN_NODES = 8, SINGLES_MAX = 128 };
-static const double load = 1.2, rate_frac = 0.5, paper_saved = 0.44;
+static const double rate_frac = 0.5, paper_saved = 0.44;
 
 enum setting { APART, VOLCANO_SHARED, LUCID_SHARED, ELASTICO_SHARED, N_SETTINGS };
 static const char *const setting_names[N_SETTINGS] = {"a pool apart", "volcano, together",
@@ -30,14 +30,14 @@ static double *gpus_of(const struct search *s, int world, int k)
     return &s->gpus[((size_t)world * (size_t)s->r->n_seeds + (size_t)k) * N_SETTINGS];
 }
 
-static struct trial alone(int world, int64_t seed, enum part part)
+static struct trial alone(const struct search *s, int world, int64_t seed, enum part part)
 {
     return (struct trial){.system = SYSTEM_VOLCANO,
                           .world = world,
                           .part = part,
                           .day_nodes = TRAIN_NODES,
                           .nodes = TRAIN_NODES,
-                          .load = load,
+                          .load = s->r->load,
                           .seed = seed};
 }
 
@@ -50,7 +50,8 @@ static enum status promises(const struct search *s, int world, int64_t seed, str
                             struct error *err)
 {
     double value[N_MEASURES];
-    struct trial train = alone(world, seed, PART_TRAIN), infer = alone(world, seed, PART_INFER);
+    struct trial train = alone(s, world, seed, PART_TRAIN),
+                 infer = alone(s, world, seed, PART_INFER);
     TRY(reproduction_make(s->r, &train, value, err));
     out->train_s = value[MEASURE_TRAIN_JCT_S];
     infer.nodes = 1000;
@@ -101,10 +102,12 @@ static enum status work(void *context, int worker, int i, void **product, struct
 {
     const struct search *s = context;
     int world = i / s->r->n_seeds, k = i % s->r->n_seeds;
-    struct trial t = alone(world, s->r->seed[k], PART_ALL);
+    struct trial t = alone(s, world, s->r->seed[k], PART_ALL);
     struct promise p;
     (void)worker;
     *product = NULL;
+    if (!s->r->shown[world])
+        return ST_OK;
     TRY(promises(s, world, t.seed, &p, err));
     for (int setting = 0; setting < N_SETTINGS; setting++)
         TRY(fewest(s, (enum setting)setting, &t, &p, &gpus_of(s, world, k)[setting], err));
@@ -175,7 +178,8 @@ enum status instances_print(struct reproduction *r, FILE *to, struct error *err)
                 "  %-20s %7s %-14s %8s %-16s %7s\n",
                 "", "GPUs", "[least, most]", "saved %", "[least, most]", "paper");
     for (int world = 0; world < N_WORLDS && status == ST_OK; world++)
-        print_world(&s, world, scratch, scratch + n, to);
+        if (r->shown[world])
+            print_world(&s, world, scratch, scratch + n, to);
     if (status == ST_OK && !r->json)
         fputs("\nPromised: training's mean JCT as on 64 GPUs of its own under volcano; inference's "
               "at\n"

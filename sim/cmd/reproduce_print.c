@@ -5,8 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static struct trial trial_of(const struct row *row, enum reproduce_system system, int world,
-                             int64_t seed)
+double paper_load(const struct reproduction *r, const struct paper_table *t, const struct row *row)
+{
+    return t->own_load ? row->load : row->load * r->load;
+}
+
+static struct trial trial_of(const struct reproduction *r, const struct paper_table *t,
+                             const struct row *row, enum reproduce_system system, int world, int k)
 {
     return (struct trial){.system = system,
                           .world = world,
@@ -14,11 +19,11 @@ static struct trial trial_of(const struct row *row, enum reproduce_system system
                           .day_nodes = row->nodes,
                           .nodes = row->nodes,
                           .mix = row->mix,
-                          .load = row->load,
-                          .seed = seed};
+                          .load = paper_load(r, t, row),
+                          .seed = r->seed[k]};
 }
 
-static bool left_out(const struct reproduction *r, const struct row *row)
+bool paper_left_out(const struct reproduction *r, const struct row *row)
 {
     return r->quick && row->full;
 }
@@ -26,11 +31,11 @@ static bool left_out(const struct reproduction *r, const struct row *row)
 enum status paper_table_want(struct reproduction *r, const struct paper_table *t, struct error *err)
 {
     for (int world = 0; world < N_WORLDS; world++)
-        for (int i = 0; i < t->n_rows; i++)
-            for (int k = 0; k < r->n_seeds && !left_out(r, &t->row[i]); k++) {
+        for (int i = 0; i < t->n_rows && r->shown[world]; i++)
+            for (int k = 0; k < r->n_seeds && !paper_left_out(r, &t->row[i]); k++) {
                 const struct row *row = &t->row[i];
-                struct trial base = trial_of(row, row->base, world, r->seed[k]);
-                struct trial own = trial_of(row, row->system, world, r->seed[k]);
+                struct trial base = trial_of(r, t, row, row->base, world, k);
+                struct trial own = trial_of(r, t, row, row->system, world, k);
                 TRY(reproduction_want(r, &base, err));
                 TRY(reproduction_want(r, &own, err));
             }
@@ -52,21 +57,22 @@ struct spread spread_of(double *value, int n)
     return (struct spread){(value[(n - 1) / 2] + value[n / 2]) / 2, value[0], value[n - 1]};
 }
 
-struct spread paper_cell(const struct reproduction *r, const struct row *row,
-                         const struct column *column, int world, double *scratch)
+void paper_values(const struct reproduction *r, const struct paper_table *t, int row, int column,
+                  int world, double *out)
 {
+    const struct row *at = &t->row[row];
+    const struct column *what = &t->column[column];
     for (int k = 0; k < r->n_seeds; k++) {
-        struct trial base = trial_of(row, row->base, world, r->seed[k]);
-        struct trial own = trial_of(row, row->system, world, r->seed[k]);
-        double a = reproduction_value(r, &own)[column->measure];
-        double b = reproduction_value(r, &base)[column->measure];
-        switch (column->form) {
-        case FORM_PLAIN: scratch[k] = a * column->scale; break;
-        case FORM_RATIO: scratch[k] = a / b; break;
-        case FORM_INVERSE: scratch[k] = b / a; break;
+        struct trial base = trial_of(r, t, at, at->base, world, k);
+        struct trial own = trial_of(r, t, at, at->system, world, k);
+        double a = reproduction_value(r, &own)[what->measure];
+        double b = reproduction_value(r, &base)[what->measure];
+        switch (what->form) {
+        case FORM_PLAIN: out[k] = a * what->scale; break;
+        case FORM_RATIO: out[k] = a / b; break;
+        case FORM_INVERSE: out[k] = b / a; break;
         }
     }
-    return spread_of(scratch, r->n_seeds);
 }
 
 static void print_cell(const struct paper_table *t, const struct row *row, int column,
@@ -91,7 +97,7 @@ static void print_json(const struct reproduction *r, const struct paper_table *t
     fprintf(to, "{\"table\": \"%s\", \"physics\": \"%s\", \"submitted\": \"%s\"", t->name,
             worlds[world].physics, worlds[world].submitted);
     fprintf(to, ", \"row\": \"%s\", \"column\": \"%s\", \"load\": %s, \"gpus\": %d", row->name,
-            t->column[column].name, format_real(row->load, text), row->nodes * 8);
+            t->column[column].name, format_real(paper_load(r, t, row), text), row->nodes * 8);
     fprintf(to, ", \"seeds\": %d", r->n_seeds);
     fprintf(to, ", \"paper\": %s", format_real(row->paper[column], text));
     fprintf(to, ", \"median\": %s", format_real(s.median, text));
@@ -113,11 +119,12 @@ static void print_world(const struct reproduction *r, const struct paper_table *
         fprintf(to, "\n  contention.set=%s submitted=%s\n", worlds[world].physics,
                 worlds[world].submitted);
     for (int i = 0; i < t->n_rows; i++)
-        for (int c = 0; c < t->n_columns && !left_out(r, &t->row[i]); c++) {
+        for (int c = 0; c < t->n_columns && !paper_left_out(r, &t->row[i]); c++) {
             const struct row *row = &t->row[i];
             if (says_nothing(row, c, t->column[c].form))
                 continue;
-            struct spread s = paper_cell(r, row, &t->column[c], world, scratch);
+            paper_values(r, t, i, c, world, scratch);
+            struct spread s = spread_of(scratch, r->n_seeds);
             if (r->json)
                 print_json(r, t, row, c, world, s, to);
             else
@@ -135,7 +142,8 @@ enum status paper_table_print(const struct reproduction *r, const struct paper_t
         fprintf(to, "\n%s\n  %-20s %-24s %7s %9s %-20s %9s\n", t->title, "", "", "paper", "ours",
                 "[least, most]", "deviation");
     for (int world = 0; world < N_WORLDS; world++)
-        print_world(r, t, world, scratch, to);
+        if (r->shown[world])
+            print_world(r, t, world, scratch, to);
     if (!r->json)
         fprintf(to, "\n%s\n", t->note);
     free(scratch);

@@ -85,11 +85,15 @@ static void cluster_text(const struct trial *t, char text[64])
     snprintf(text, 64, "%s%s%s", nodes, t->nodes > 0 && t->singles > 0 ? "+" : "", singles);
 }
 
-static enum status request_of(const struct trial *t, struct run_request *q, struct error *err)
+static enum status request_of(const struct reproduction *r, const struct trial *t,
+                              struct run_request *q, struct error *err)
 {
     char cluster[64], text[192];
     cluster_text(t, cluster);
     TRY(run_request_init(q, err));
+    TRY(set_all(q, REPRODUCE_SETTINGS, err));
+    for (int i = 0; i < r->n_set; i++)
+        TRY(run_set(q, r->set[i], err));
     TRY(set_all(q, system_settings[t->system], err));
     snprintf(text, sizeof text,
              "cluster=%s seed=%lld truth=contention contention.set=%s submitted=%s", cluster,
@@ -183,7 +187,7 @@ enum status reproduction_make(const struct reproduction *r, const struct trial *
     struct trace day = {0};
     struct run_watch watch = {.stop = r->watch.stop};
     enum status status = ST_OK;
-    TRY_OUT(request_of(trial, &q, err));
+    TRY_OUT(request_of(r, trial, &q, err));
     TRY_OUT(draw_day(r, trial, &day, err));
     q.source = &day;
     TRY_OUT(run_execute(&q, &watch, &result, err));

@@ -1,9 +1,11 @@
 """reproduce.py - cases about the paper's tables: each number again from a made-up trace and single
 runs, the same at any number of threads, and what the command refuses."""
 import json
+import math
 import statistics
 
-CLUSTER = {64: "8x8:a100-40g", 128: "16x8:a100-40g"}
+CLUSTER = {64: "8x8:a100-40g", 128: "16x8:a100-40g", 256: "32x8:a100-40g"}
+T_975 = 12.7062  # of Student's t with one degree of freedom: two seeds
 VOLCANO = ("volcano", "volcano.profile=helm-gpubinpack", "volcano.queues=one")
 SYSTEMS = {
     "volcano": VOLCANO,
@@ -50,7 +52,7 @@ def days(lab, load, gpus, hours="1"):
 
 def single(lab, path, seed, system, row):
     words = [word for pair in SYSTEMS[system][1:] for word in ("--set", pair)]
-    done = lab.run("run", "--trace", path, "--cluster", CLUSTER[row["gpus"]], "--seed", seed,
+    done = lab.run("run", "--trace", path, "--cluster", CLUSTER[row.get("gpus", 64)], "--seed", seed,
                    "--policy", SYSTEMS[system][0], "--set", f"contention.set={row['physics']}",
                    "--set", f"submitted={row['submitted']}", "--json", "--quiet", *words)
     return json.loads(done.out)["metrics"]
@@ -148,6 +150,83 @@ def case_instances(lab, tap):
             tap.equal(f"{row['row']}: not known", row["median"], None)
         else:
             tap.ok(f"{row['row']}: saved", near(row["median"], 1 - row["gpus"] / apart["gpus"]), row)
+
+
+STATEMENTS = {  # of, column, words: metric, what is above, what is below
+    ("table4", "mean JCT", "volcano > lucid"): ("jct_mean_s", "volcano", "lucid"),
+    ("table4", "throughput", "elastico > lucid"): ("throughput_gpus", "elastico", "lucid"),
+    ("table5", "mean JCT", "without rst > without esp"):
+        ("jct_mean_s", "without rst", "without esp"),
+    ("table5", "SM utilisation %", "without iac > without pds"):
+        ("sm_util_mean", "without iac", "without pds"),
+    ("table8", "mean JCT", "1 > 64 GPUs"): ("jct_mean_s", "volcano", "elastico"),
+}
+
+
+def judged(factors):
+    """Factor, interval and verdict of two seeds, by the t interval of two values' mean."""
+    logs = [math.log(f) for f in factors]
+    middle, half = statistics.mean(logs), T_975 * abs(logs[0] - logs[1]) / 2
+    verdict = "held" if middle > half else "contrary" if middle < -half else "open"
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half), verdict
+
+
+def case_order(lab, tap):
+    """order: each statement's factor, interval and verdict from single runs, at another load"""
+    done = lab.run("reproduce", "order", "--quick", *TINY, "--load", "3", "--json")
+    tap.equal("exit code", done.code, 0)
+    found = [json.loads(line) for line in done.out.splitlines()]
+    world = {"physics": "h200", "submitted": "default"}
+    mine = {(n["of"], n["column"], n["row"]): n for n in found
+            if (n["physics"], n["submitted"]) == ("h200", "default")}
+    tap.equal("statements: tables 4, 5, 8 and 5.6", [sum(k[0] == t for k in mine) for t in (
+        "table4", "table5", "load", "table8")], [6, 28, 4, 9])
+    paths = days(lab, 3, 64)
+
+    def compare(name, want):
+        got = mine[name]
+        same = all(abs(a - b) <= 1e-4 * abs(b) for a, b in zip(
+            (got["factor"], got["low"], got["high"]), want))
+        tap.ok(f"{name}: as single runs give", same and got["verdict"] == want[3], (got, want))
+
+    for name, (metric, above, below) in STATEMENTS.items():
+        compare(name, judged([single(lab, path, seed, above, world)[metric] /
+                              single(lab, path, seed, below, world)[metric]
+                              for seed, path in paths]))
+    loads = [[single(lab, path, seed, system, world | {"gpus": 128})["jct_mean_s"]
+              for seed, path in days(lab, load, 128) for system in ("volcano", "elastico")]
+             for load in (3, 4.5)]
+    gain = [(run[0] / run[1], run[2] / run[3]) for run in loads]
+    compare(("load", "JCT improvement", "elastico, 150 % > elastico, 100 %"),
+            judged([gain[1][k] / gain[0][k] for k in (0, 1)]))
+    ratios = []
+    for gpus in (64, 128, 256):
+        ratios.append([single(lab, path, seed, "elastico", world | {"gpus": gpus})["jct_mean_s"] /
+                       single(lab, path, seed, "volcano", world | {"gpus": gpus})["jct_mean_s"]
+                       for seed, path in days(lab, 3, gpus)])
+    # A straight line through values at -1, 0 and 1 has half the difference of the ends as its slope.
+    compare(("table8", "mean JCT", "rises with size"),
+            judged([math.sqrt(ratios[2][k] / ratios[0][k]) for k in (0, 1)]))
+
+
+def case_settings(lab, tap):
+    """--set changes all runs, but not what a row's name says; --world shows one alone"""
+    _, found = numbers(lab, "table4", "--load", "3", "--set", "volcano.profile=compiled")
+    first = {(n["row"], n["column"]): n["median"] for n in found
+             if (n["physics"], n["submitted"]) == ("h200", "peak")}
+    tap.equal("volcano is as compiled", first["volcano as compiled", "mean JCT"], 1)
+    _, other = numbers(lab, "table4", "--load", "3")
+    cell = next(n for n in other if n["row"] == "volcano as compiled" and n["column"] == "mean JCT")
+    tap.ok("and was not", abs(cell["median"] - 1) > .01, cell)
+    tap.equal("its load is said", cell["load"], 3)
+    _, kept = numbers(lab, "table4", "--load", "3", "--set", "policy=fifo", "--set",
+                      "submitted=listed")
+    tap.equal("policy and world are the table's own", kept, other)
+    _, one = numbers(lab, "table4", "--load", "3", "--world", "frank_l2,default")
+    tap.equal("one world alone", one, [n for n in other if (n["physics"], n["submitted"]) == (
+        "frank_l2", "default")])
+    tap.equal("no such world", lab.run("reproduce", "table4", "--world", "frank_l2").code, 2)
+    tap.equal("no such setting", lab.run("reproduce", "table4", *TINY, "--set", "wich=1").code, 2)
 
 
 def case_words(lab, tap):
