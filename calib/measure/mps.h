@@ -33,8 +33,9 @@ int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out
 /* Ends them in the server's eyes before anybody kills them. */
 void mps_terminate(const struct mps *m, const char *mark);
 
-/* Quits the daemon, and removes its folder. Safe on an empty one. */
-void mps_stop(struct mps *m);
+/* Quits the daemon, and removes its folder; its logs go behind log_folder/mps.log, unless that is
+ * NULL. Safe on an empty one. */
+void mps_stop(struct mps *m, const char *log_folder);
 
 /* Ends daemons that a killed run of ours left behind, and removes their folders. Returns how many.
  */

@@ -40,6 +40,7 @@ struct runner {
     char mark[48]; /* in the environment of all its processes */
     struct rate_reader reader;
     bool ready, told;   /* it has printed a rate or "ready"; the latter wants to be told to go */
+    int said_mps;       /* 1 or 0: it printed "mps=1" or "mps=0", what CUDA says of it; -1: nothing */
     double last_line_s; /* of a rate; 0: none yet */
     const struct hint *hint;
     struct series side[N_SIDE_NUMBERS], joint[N_JOINT_NUMBERS]; /* of its lines in the window */

@@ -65,6 +65,7 @@ static enum status start(struct scene *c, struct runner *r, struct error *err)
         status = child_start(&r->child, r->job->command, &env, log, err);
     child_env_free(&env);
     r->ready = r->told = false;
+    r->said_mps = -1;
     r->last_line_s = 0;
     r->hint = NULL;
     return status;
@@ -79,6 +80,8 @@ static bool take_line(struct scene *c, struct runner *r, const char *line)
         r->ready = true;
         return true;
     }
+    if (strncmp(line, "mps=", 4) == 0 && (line[4] == '0' || line[4] == '1'))
+        r->said_mps = line[4] - '0';
     if (!rate_read(&r->reader, line, side, joint)) {
         const struct hint *hint = hint_of(line);
         r->hint = hint != NULL && r->hint == NULL ? hint : r->hint;
@@ -167,25 +170,32 @@ static enum status get_ready(struct scene *c, struct runner *r, struct error *er
     return ST_OK;
 }
 
-/* Each job has a process among the clients of our server. One that ended while we asked did that,
- * and nothing else. */
-static enum status prove_mps(struct scene *c, struct error *err)
+/* A job's own word, which CUDA gave it, else a process among the clients of our server: the server
+ * knows none by its number where it is in another PID namespace. */
+static bool is_under_mps(struct scene *c, const struct runner *r)
 {
     struct mps_client client[CLIENTS_MAX];
-    int n[2] = {0};
+    return c->s->use_mps &&
+           (r->said_mps >= 0 ? r->said_mps > 0
+                             : mps_clients_of(&c->s->mps, r->mark, client, CLIENTS_MAX) > 0);
+}
+
+/* One that ended while we asked did that, and nothing else. */
+static enum status prove_mps(struct scene *c, struct error *err)
+{
+    bool under[2] = {false, false};
     for (int i = 0; i < c->n; i++) {
-        if (c->s->use_mps)
-            n[i] = mps_clients_of(&c->s->mps, c->runner[i].mark, client, CLIENTS_MAX);
-        c->m->side[i][SIDE_MPS] = n[i] > 0;
+        under[i] = is_under_mps(c, &c->runner[i]);
+        c->m->side[i][SIDE_MPS] = under[i];
     }
     TRY(listen(c, monotonic_s(), NULL, err));
     for (int i = 0; all_run(c, OUTCOME_ENDED) && c->s->use_mps && i < c->n; i++)
-        if (n[i] == 0)
+        if (!under[i])
             scene_outcome(
-                c, OUTCOME_NO_MPS,
-                "%s does not run under MPS: none of its processes is a client of our server; "
-                "does it set CUDA_MPS_PIPE_DIRECTORY itself or use no card?",
-                c->runner[i].job->name);
+                c, OUTCOME_NO_MPS, "%s does not run under MPS: %s; does it set "
+                "CUDA_MPS_PIPE_DIRECTORY itself or use no card?", c->runner[i].job->name,
+                c->runner[i].said_mps == 0 ? "CUDA fell back silently, and it says mps=0"
+                                           : "none of its processes is a client of our server");
     return ST_OK;
 }
 
@@ -309,8 +319,8 @@ out:
     free(c);
     end_strays(s);
     if (m->outcome == OUTCOME_FAULT)
-        mps_stop(&s->mps); /* whoever comes next gets a new server */
+        mps_stop(&s->mps, s->log_folder); /* whoever comes next gets a new server */
     return status;
 }
 
-void session_end(struct session *s) { mps_stop(&s->mps); }
+void session_end(struct session *s) { mps_stop(&s->mps, s->log_folder); }

@@ -136,8 +136,8 @@ def case_none(lab, tap):
              card(lab, STUB_CUDA_VERSION="11020"), "no MPS": {**card(lab), "PATH": "/usr/bin:/bin"},
              "MPS that does not start": card(lab, STUB_MPS_FAIL="1")}
     said = {"no driver": "libcuda.so.1", "no device": "error 100", "an old driver": "error 35",
-            "no MPS": "nvidia-cuda-mps-control is not on PATH", "MPS that does not start":
-            "MPS does not start"}
+            "no MPS": "nvidia-cuda-mps-control is neither on PATH nor in", "MPS that does not start":
+            "its log ends 'Failed to start: no memory'"}
     for kind, env in kinds.items():
         done = lab.run("calib", "pairs", jobs, "-o", "out", "--quiet", env=env)
         tap.equal(f"{kind}: exit code", done.code, 6)
@@ -181,6 +181,36 @@ def case_mps(lab, tap):
                                  if row["job_a"] == "a-b64"}, {("60", "14336")})
     tap.equal("training is started before inference, which looks at the free memory",
               [row["outcome"] for row in raw], ["ok"] * len(raw))
+
+
+def case_mps_starts(lab, tap):
+    """A daemon that is long in coming is waited for, and one that has quit is not"""
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    command = ["calib", "pairs", jobs, "-o", "out", *QUICK]
+    done = lab.run(*command, env=card(lab, STUB_MPS_SLOW=".3"))
+    tap.equal("slow to come: exit code and messages", (done.code, done.err), (0, ""))
+    tap.equal("nothing is left", gone(lab), [])
+    tap.ok("its log is kept", "Starting control daemon" in pathlib.Path(lab.path(
+        "out/log/mps.log")).read_text())
+    done = lab.run(*command, env=card(lab))
+    tap.ok("a socket that stays behind holds nobody up", done.code == 0 and done.seconds < 4,
+           done.shown())
+    long = lab.folder / "a-folder-whose-name-leaves-no-room-for-the-name-of-a-socket"
+    long.mkdir()
+    done = lab.run(*command, env=card(lab, TMPDIR=str(long)))
+    tap.equal("a long TMPDIR is not used: exit code and messages", (done.code, done.err), (0, ""))
+
+
+def case_mps_word(lab, tap):
+    """What CUDA says of a job counts where the server knows no client by its number"""
+    jobs = jobs_file(lab, job(lab, "yes", 100, "mps", "first='mps=1 Stub sms=132'"),
+                     job(lab, "no", 100, "mps", "first=mps=0"), job(lab, "mute", 100, "mps"))
+    done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, "--set", "measure.fraction=0", "--set",
+                   "measure.attempts=1", env=card(lab, STUB_MPS_BLIND="1"))
+    tap.equal("exit code: two failed", done.code, 1)
+    tap.equal("outcomes", {row["job_a"]: (row["outcome"], row["mps_a"]) for row in rows(
+        lab, "out/raw.csv")}, {"yes": ("ok", "1"), "no": ("no-mps", "0"), "mute": ("no-mps", "0")})
+    tap.ok("why", "it says mps=0" in done.err, done.err)
 
 
 def case_sources(lab, tap):
@@ -243,7 +273,7 @@ def case_throttled(lab, tap):
     """Throttled seconds are left out and counted; where nothing is left there is no rate at all"""
     hot = lab.path("hot")
     lab.file("hot", "0x40")
-    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
     env = card(lab, STUB_THROTTLE=hot)
     done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, env=env)
     tap.equal("exit code: nothing was measured", done.code, 5)
@@ -252,8 +282,7 @@ def case_throttled(lab, tap):
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "some", *QUICK, "--set",
                            "measure.window_s=4", "--set", "measure.fraction=0"], cwd=lab.folder,
                           stdout=subprocess.DEVNULL, env={**os.environ, **env}) as run:
-        wait_until(lambda: (lab.folder / "some/log/a.log").exists())
-        time.sleep(1.5)
+        wait_until(lambda: lines_in(lab.folder / "some/log/a.log") > 30)
         os.unlink(hot)
         tap.equal("cooled down: exit code", run.wait(), 0)
     row = rows(lab, "some/raw.csv")[0]
@@ -265,13 +294,12 @@ def case_throttled(lab, tap):
 def case_clocks(lab, tap):
     """A window in which the clock changes does not count"""
     mhz = lab.file("mhz", "1980")
-    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK, "--set",
                            "measure.window_s=3", "--set", "measure.fraction=0"], cwd=lab.folder,
                           stdout=subprocess.DEVNULL,
                           env={**os.environ, **card(lab, STUB_MHZ=mhz)}) as run:
-        wait_until(lambda: (lab.folder / "out/log/a.log").exists())
-        time.sleep(1.5)
+        wait_until(lambda: lines_in(lab.folder / "out/log/a.log") > 30)  # over 1.5 s
         lab.file("mhz", "1900")  # 4 % less
         tap.equal("exit code", run.wait(), 0)
     tap.equal("the first is measured again", [row["outcome"] for row in rows(lab, "out/raw.csv")],
