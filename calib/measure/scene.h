@@ -57,6 +57,8 @@ struct scene {
     struct runner runner[2];
     int n;
     bool in_window, throttled;
+    bool power_capped;  /* at any time of the window */
+    const char *source; /* of sm .. dram in the window; NULL: the card told none */
     double both_s; /* since when both run; 0: not yet */
     struct series joint[N_JOINT_NUMBERS];
     double fb_before_mib;

@@ -212,6 +212,9 @@ static enum status read_counters(struct scene *c, struct error *err)
                                            [JOINT_MHZ_MIN] = r.sm_mhz,
                                            [JOINT_MHZ_MAX] = r.sm_mhz};
     c->throttled = r.throttled;
+    c->power_capped = c->power_capped || (c->in_window && r.power_capped);
+    if (c->in_window && r.source != NULL)
+        c->source = r.source;
     for (int i = 0; c->in_window && i < N_JOINT_NUMBERS; i++)
         if (!series_add(&c->joint[i], value[i]))
             return fail_memory(err);

@@ -306,6 +306,22 @@ def case_clocks(lab, tap):
               ["clocks", "ok"])
 
 
+def case_power_cap(lab, tap):
+    """A load that the power cap slows down is measured so, clocks and all"""
+    mhz, capped = lab.file("mhz", "1980"), lab.file("capped", "0x4")
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
+    with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK, "--set",
+                           "measure.window_s=3", "--set", "measure.fraction=0"], cwd=lab.folder,
+                          stdout=subprocess.DEVNULL, env={
+                              **os.environ, **card(lab, STUB_MHZ=mhz, STUB_THROTTLE=capped)}) as run:
+        wait_until(lambda: lines_in(lab.folder / "out/log/a.log") > 30)
+        lab.file("mhz", "1635")
+        tap.equal("exit code", run.wait(), 0)
+    tap.equal("its first window counts, with both clocks", [(
+        row["outcome"], row["left_out_a"], row["mhz_min"], row["mhz_max"]) for row in rows(
+            lab, "out/raw.csv")], [("ok", "0", "1635", "1980")])
+
+
 def case_drift(lab, tap):
     """When a sentinel has moved, the pairs before it are measured again"""
     jobs = jobs_file(lab, job(lab, "a", 100, "drift=slow"), job(lab, "b", 50, "drift=slow"))
