@@ -103,8 +103,8 @@ Test(intercept, one_kernel_of_so_many_is_timed, .init = make_folder, .fini = rem
 
 Test(intercept, events_go_into_the_kernels_own_stream, .init = make_folder, .fini = remove_folder)
 {
-    /* Launches 0, 3, .. 999: each way of reaching the driver in turn, the last of them the one whose
-     * default stream is the thread's. */
+    /* Launches 0, 3, .. 999: each way of reaching the driver in turn, the last of them the one
+     * whose default stream is the thread's. */
     struct ring_sums s = count(RING_EVERY "=3", "1 1000 0");
     cr_expect(eq(u64, s.count[RING_TIMED], 333));
     cr_expect(eq(u64, s.count[RING_TIMED_NS], 333 * 250000));

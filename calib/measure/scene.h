@@ -39,8 +39,8 @@ struct runner {
     struct child child;
     char mark[48]; /* in the environment of all its processes */
     struct rate_reader reader;
-    bool ready, told;   /* it has printed a rate or "ready"; the latter wants to be told to go */
-    int said_mps;       /* 1 or 0: it printed "mps=1" or "mps=0", what CUDA says of it; -1: nothing */
+    bool ready, told; /* it has printed a rate or "ready"; the latter wants to be told to go */
+    int said_mps;     /* 1 or 0: it printed "mps=1" or "mps=0", what CUDA says of it; -1: nothing */
     double last_line_s; /* of a rate; 0: none yet */
     const struct hint *hint;
     struct series side[N_SIDE_NUMBERS], joint[N_JOINT_NUMBERS]; /* of its lines in the window */
@@ -59,7 +59,7 @@ struct scene {
     bool in_window, throttled;
     bool power_capped;  /* at any time of the window */
     const char *source; /* of sm .. dram in the window; NULL: the card told none */
-    double both_s; /* since when both run; 0: not yet */
+    double both_s;      /* since when both run; 0: not yet */
     struct series joint[N_JOINT_NUMBERS];
     double fb_before_mib;
 };

@@ -191,11 +191,13 @@ static enum status prove_mps(struct scene *c, struct error *err)
     TRY(listen(c, monotonic_s(), NULL, err));
     for (int i = 0; all_run(c, OUTCOME_ENDED) && c->s->use_mps && i < c->n; i++)
         if (!under[i])
-            scene_outcome(
-                c, OUTCOME_NO_MPS, "%s does not run under MPS: %s; does it set "
-                "CUDA_MPS_PIPE_DIRECTORY itself or use no card?", c->runner[i].job->name,
-                c->runner[i].said_mps == 0 ? "CUDA fell back silently, and it says mps=0"
-                                           : "none of its processes is a client of our server");
+            scene_outcome(c, OUTCOME_NO_MPS,
+                          "%s does not run under MPS: %s; does it set "
+                          "CUDA_MPS_PIPE_DIRECTORY itself or use no card?",
+                          c->runner[i].job->name,
+                          c->runner[i].said_mps == 0
+                              ? "CUDA fell back silently, and it says mps=0"
+                              : "none of its processes is a client of our server");
     return ST_OK;
 }
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -541,6 +542,55 @@ def case_bench_none(lab, tap):
         done = lab.run("calib", "bench", "-o", "out", env=card(lab, **env) if env else None)
         tap.ok(name, done.code == 6 and said in done.err and len(done.err.splitlines()) == 1 and
                not os.path.exists(lab.path("out")), done.shown())
+
+
+FAKE_PYTHON = """#!/bin/sh
+# A torch that sees the card, and jobs of it.
+[ "$1" = -c ] && exit 0
+exec {rate_job} running 100 mps ready first=mps=1 share=.25
+"""
+
+
+def case_measure_card(lab, tap):
+    """scripts/measure_card: probes and jobs in the time there is, beside a reference"""
+    program = lab.path("colosim")
+    os.link(lab.program, program)
+    for path in (STUBS.parents[1] / "scripts/measure_card", pathlib.Path(
+            lab.program).parent / "calib/cuda/libcolosim-intercept.so"):
+        shutil.copy(path, lab.folder)
+    probe = FAKE_PROBE.format(rate_job=helper(lab, "rate_job")).replace("ready", "ready mps")
+    python = FAKE_PYTHON.format(rate_job=helper(lab, "rate_job"))
+    for name, text in (("colosim-probe", probe), ("python", python)):
+        os.chmod(lab.file(name, text), 0o755)
+    for name in ("running", "reference"):
+        (lab.folder / name).mkdir()
+    head = ",".join(f"{name}_{side}" for side in "ab" for name in ("probe", "blocks", "work", "gap"))
+    lab.file("reference/probe_pairs.csv", head + ",retain_a,retain_b\n" + "".join(
+        f"spin,1056,{a},0.0,spin,1056,{b},0,.4,.7\n" for a in (20000, 100000) for b in (
+            500000, 2000000, 10000000)) + "fma,1056,4000,9,fma,1056,4000,9,.1,.1\n")
+    env = {**card(lab), "PYTHON": lab.path("python")}
+    done = lab.run("out", ".8", "reference", env=env, program=lab.path("measure_card"))
+    tap.equal("exit code", done.code, 0)
+    tap.ok("no longer than it was given, and a window", done.seconds < 60, done.seconds)
+    probes, jobs = rows(lab, "out/probes/probe_pairs.csv"), rows(lab, "out/jobs/job_solo.csv")
+    tap.ok("pairs of probes, and jobs", probes and jobs, done.shown())
+    out = done.out.decode()
+    tap.ok("what card, and how windows ended", "Stub  a card, driver 580.00, CUDA 13000\n" in out and
+           "pair ok, MPS on, counters gpm\n" in out, out)
+    both = [row for row in probes if row["probe_a"] == row["probe_b"] == "spin" and {
+        row["work_a"], row["work_b"]} & {"20000", "100000"} and {row["work_a"], row["work_b"]} & {
+            "500000", "2000000", "10000000"}]
+    told = [line for line in out.splitlines() if "; reference 0." in line]
+    tap.equal("pairs that the reference has", len(told), len(both))
+    if both:
+        tap.ok("how far off: |.5 - .4| and |.5 - .7|, whichever comes first",
+               "mean difference of what is kept 0.150\n" in out, out)
+    again = lab.run("out", "0", env=env, program=lab.path("measure_card"))
+    tap.ok("with no time it prints what there is", again.code == 0 and "spin" in again.out.decode(),
+           again.shown())
+    tap.equal("nothing is left", gone(lab), [])
+    none = lab.run("none", "1", program=lab.path("measure_card"))
+    tap.ok("without a card: exit 6", none.code == 6 and "libcuda.so.1" in none.err, none.shown())
 
 
 def case_04_05(lab, tap):

@@ -68,10 +68,10 @@ int dcgmGetLatestValuesForFields(uintptr_t handle, int gpu, unsigned short *ids,
     for (unsigned i = 0; i < n; i++) {
         values[i].status = 0;
         values[i].value.dbl = getenv("STUB_DCGM_BLANK") != NULL ? 140737488355328.0
-                              : ids[i] == 1002   ? .625
-                              : ids[i] == 1003 ? .5
-                              : ids[i] == 1004 ? .125
-                                               : 140737488355328.0; /* blank */
+                              : ids[i] == 1002                  ? .625
+                              : ids[i] == 1003                  ? .5
+                              : ids[i] == 1004                  ? .125
+                                                                : 140737488355328.0; /* blank */
     }
     return 0;
 }
