@@ -5,12 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define CONTROL       "nvidia-cuda-mps-control"
@@ -245,10 +243,8 @@ static pid_t daemon_of(const char *folder)
 static void wait_gone(const char *folder)
 {
     pid_t pid = daemon_of(folder);
-    for (int i = 0; i < 200 && pid > 0 && kill(pid, 0) == 0; i++) {
+    for (int i = 0; i < 200 && pid > 0 && keeper_lives(pid); i++)
         usleep(25000);
-        waitpid(pid, NULL, WNOHANG); /* it may have become our child */
-    }
 }
 
 /* Appends one of its logs to FOLDER/mps.log. A help, not a result: no failure is told. */
@@ -293,7 +289,7 @@ int mps_sweep(void)
         if (strncmp(e->d_name, prefix, strlen(prefix)) != 0)
             continue;
         pid_t owner = (pid_t)strtol(e->d_name + strlen(prefix), NULL, 10);
-        if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH)
+        if (owner <= 0 || keeper_lives(owner))
             continue;
         snprintf(path, sizeof path, "%s/%s", temporary_folder(), e->d_name);
         quit(path);

@@ -445,6 +445,20 @@ def case_swept(lab, tap):
               ["quit"] * 2)
 
 
+def case_swept_zombie(lab, tap):
+    """In a container whose first process reaps nobody, a killed run is as dead as anywhere"""
+    env = card(lab)
+    killed = os.fork()
+    if killed == 0:
+        os._exit(0)
+    left = lab.folder / f"tmp/colosim-mps-{os.getuid()}-{killed}-abcdef"
+    (left / "pipe").mkdir(parents=True)
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, env=env)
+    tap.ok("its folder is removed", done.code == 0 and not left.exists(), done.shown())
+    os.waitpid(killed, 0)
+
+
 def case_profile(lab, tap):
     """--profile: launches, kernel lengths and gaps stand beside the counters"""
     jobs = jobs_file(lab, job(lab, "a", 100, "mps", "launch=50"), job(lab, "b", 100, "mps"))
