@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define DRIVER_BIN    "/usr/local/nvidia/bin" /* where containers have the driver's programs */
 #define FOLDER_PREFIX "colosim-mps-"
 enum { SERVERS_MAX = 16, CLIENTS_MAX = 64 };
+static const double answer_s = 10; /* an answer may take so long */
 /* The name of a socket, FOLDER/pipe/control_privileged, has 107 bytes at most. */
 enum { TMPDIR_MAX = 45 };
 
@@ -78,7 +80,7 @@ static enum status folder_env(const char *folder, struct child_env *env, struct 
 static enum status ask(const struct mps *m, const char *input, char *answer, size_t size,
                        struct error *err)
 {
-    return child_ask("exec " CONTROL, &m->env, input, 10, answer, size, err);
+    return child_ask("exec " CONTROL, &m->env, input, answer_s, answer, size, err);
 }
 
 /* It may return from -d before it listens. */
@@ -178,15 +180,29 @@ static bool has_mark(pid_t pid, const char *mark)
     return found;
 }
 
+static int servers_of(const struct mps *m, pid_t *out, int max)
+{
+    char answer[1024];
+    struct error err;
+    return ask(m, "get_server_list\n", answer, sizeof answer, &err) == ST_OK
+               ? pids_in(answer, out, max)
+               : 0;
+}
+
+int mps_processes(const struct mps *m, pid_t *out, int max)
+{
+    int n = 0;
+    for (; n < m->n_daemons && n < max; n++)
+        out[n] = m->daemon[n];
+    return m->folder[0] != '\0' ? n + servers_of(m, out + n, max - n) : n;
+}
+
 int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out, int max)
 {
     char input[64], answer[1024];
     pid_t server[SERVERS_MAX], client[CLIENTS_MAX];
     struct error err;
-    int n = 0;
-    if (ask(m, "get_server_list\n", answer, sizeof answer, &err) != ST_OK)
-        return 0;
-    int n_servers = pids_in(answer, server, SERVERS_MAX);
+    int n = 0, n_servers = servers_of(m, server, SERVERS_MAX);
     for (int s = 0; s < n_servers; s++) {
         snprintf(input, sizeof input, "get_client_list %ld\n", (long)server[s]);
         if (ask(m, input, answer, sizeof answer, &err) != ST_OK)
@@ -199,18 +215,20 @@ int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out
     return n;
 }
 
-void mps_terminate(const struct mps *m, const char *mark)
+void mps_terminate(struct mps *m, const char *mark)
 {
     char input[64], answer[256];
     struct mps_client client[CLIENTS_MAX];
     struct error err;
+    double begin_s = monotonic_s();
     int n = mps_clients_of(m, mark, client, CLIENTS_MAX);
     for (int c = 0; c < n; c++) {
         snprintf(input, sizeof input, "terminate_client %ld %ld\n", (long)client[c].server,
                  (long)client[c].pid);
         if (ask(m, input, answer, sizeof answer, &err) != ST_OK)
-            return; /* it does not answer: who kills the client next is not made worse */
+            break; /* who kills the client next makes it no worse */
     }
+    m->deaf = monotonic_s() - begin_s > answer_s;
 }
 
 /* Quits the daemon of a folder, if one answers. */
@@ -267,7 +285,10 @@ static void keep_log(const char *folder, const char *name, const char *log_folde
 void mps_stop(struct mps *m, const char *log_folder)
 {
     if (m->folder[0] != '\0') {
-        quit(m->folder);
+        if (m->deaf && daemon_of(m->folder) > 0)
+            kill(daemon_of(m->folder), SIGKILL);
+        else
+            quit(m->folder);
         wait_gone(m->folder);
         if (log_folder != NULL) {
             keep_log(m->folder, "control.log", log_folder);

@@ -27,6 +27,7 @@ struct session {
     bool use_mps;
     const char *uuid; /* the card; empty: the jobs need none */
     struct mps mps;   /* started when first needed, and again after a fault */
+    bool only_kills;  /* an MPS server has failed to end clients: they are just killed */
     struct counters *counters;
     const char *log_folder;  /* FOLDER/JOB.log holds what the job last said */
     const char *profiler;    /* the library to preload; NULL: none */

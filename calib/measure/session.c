@@ -142,10 +142,16 @@ static bool all_run(struct scene *c, enum outcome what)
     return c->m->outcome == OUTCOME_OK;
 }
 
+static void terminate(struct session *s, const char *mark)
+{
+    mps_terminate(&s->mps, mark);
+    s->only_kills = s->mps.deaf;
+}
+
 static void end_job(struct scene *c, struct runner *r)
 {
-    if (c->s->use_mps && r->child.pid > 0)
-        mps_terminate(&c->s->mps, r->mark);
+    if (c->s->use_mps && !c->s->only_kills && r->child.pid > 0)
+        terminate(c->s, r->mark);
     child_end(&r->child, c->s->options.grace_s);
 }
 
@@ -296,9 +302,10 @@ static void scene_free(struct scene *c)
 /* Ends what has left its job's session and would take part in the next window. */
 static void end_strays(struct session *s)
 {
-    if (s->use_mps && s->mps.folder[0] != '\0')
-        mps_terminate(&s->mps, NULL);
-    keeper_kill_children(s->mps.daemon, s->mps.n_daemons);
+    pid_t spared[CLIENTS_MAX];
+    if (s->use_mps && !s->only_kills && s->mps.folder[0] != '\0')
+        terminate(s, NULL);
+    keeper_kill_children(spared, mps_processes(&s->mps, spared, CLIENTS_MAX));
 }
 
 enum status session_measure(struct session *s, const struct measured_job *const job[2],
@@ -322,8 +329,10 @@ enum status session_measure(struct session *s, const struct measured_job *const 
 out:
     scene_free(c);
     free(c);
+    if (s->mps.deaf)
+        mps_stop(&s->mps, s->log_folder);
     end_strays(s);
-    if (m->outcome == OUTCOME_FAULT)
+    if (m->outcome == OUTCOME_FAULT || s->mps.deaf)
         mps_stop(&s->mps, s->log_folder); /* whoever comes next gets a new server */
     return status;
 }

@@ -171,6 +171,7 @@ def case_mps(lab, tap):
     tap.ok("is terminated in the server while it lives", all(line.endswith("alive") for line in ends),
            ends)
     tap.equal("then the daemon quits", log[-1], "quit")
+    tap.ok("nobody kills its server", "server killed" not in log, log)
     tap.equal("nothing is left", gone(lab), [])
     raw = rows(lab, "out/raw.csv")
     tap.ok("every row says that it ran under MPS", all(
@@ -196,6 +197,11 @@ def case_mps_starts(lab, tap):
     done = lab.run(*command, env=card(lab))
     tap.ok("a socket that stays behind holds nobody up", done.code == 0 and done.seconds < 4,
            done.shown())
+    done = lab.run(*command[:-1], "--quiet", "--set", "measure.repeats=3", "-o", "deaf", env=card(
+        lab, STUB_MPS_HANG="1"))
+    tap.ok("one that does not end a client costs its time once, not at each window", (
+        done.code, done.err) == (0, "") and done.seconds < 45, done.shown())
+    tap.equal("nothing is left of it", gone(lab), [])
     long = lab.folder / "a-folder-whose-name-leaves-no-room-for-the-name-of-a-socket"
     long.mkdir()
     done = lab.run(*command, env=card(lab, TMPDIR=str(long)))
