@@ -7,6 +7,7 @@
  *   alone        ends with exit 3 when it is not alone
  *   after=S      ends with exit 4 after S seconds
  *   say=TEXT     prints TEXT before it ends so
+ *   first=TEXT   prints TEXT before anything else
  *   fork         a child that ignores SIGTERM does the work; we wait for it
  *   tokens       prints "Avg generation throughput: X tokens/s" instead
  *   more         prints samples, peak_mib and sm behind the rate
@@ -112,6 +113,8 @@ int main(int argc, char **argv)
         unlink(path);
         return 6;
     }
+    if ((text = option(argc, argv, "first")))
+        puts(text);
     if (option(argc, argv, "mps"))
         become_client();
     if ((text = option(argc, argv, "env")))

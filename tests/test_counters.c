@@ -79,14 +79,55 @@ Test(counters, an_unknown_card_has_none)
     counters_close(&c);
 }
 
-/* Bits of nvmlDeviceGetCurrentClocksThrottleReasons: idle and what was asked for are no throttling.
- */
-Test(counters, heat_and_power_are_throttling_and_idling_is_not)
+Test(counters, a_dcgm_that_watches_and_has_nothing_leaves_it_to_gpm)
+{
+    struct counters c;
+    struct counter_reading r;
+    setenv("STUB_DCGM", "0", 1);
+    setenv("STUB_DCGM_BLANK", "1", 1);
+    counters_open(&c, UUID);
+    counters_read(&c, &r);
+    cr_expect(r.source == NULL);
+    counters_read(&c, &r);
+    cr_expect(eq(dbl, r.sm, 75.5));
+    cr_assert(r.source != NULL);
+    cr_expect(eq(str, (char *)r.source, "gpm"));
+    counters_close(&c);
+}
+
+Test(counters, values_of_two_sources_do_not_stand_beside_each_other)
+{
+    struct counters c;
+    struct counter_reading r;
+    setenv("STUB_DCGM", "0", 1);
+    counters_open(&c, UUID);
+    for (int i = 0; i < 2; i++)
+        counters_read(&c, &r);
+    cr_expect(eq(dbl, r.sm, 62.5));
+    cr_expect(isnan(r.dram)); /* GPM has one by now */
+    cr_expect(eq(str, (char *)r.source, "dcgm"));
+    counters_close(&c);
+}
+
+Test(counters, gpm_that_is_not_for_us_is_told)
+{
+    struct counters c;
+    setenv("STUB_DCGM", "-33", 1);
+    setenv("STUB_GPM_ERROR", "4", 1);
+    counters_open(&c, UUID);
+    cr_expect(eq(int, c.source, COUNTERS_NVML));
+    cr_expect(strstr(c.why_not, "NVML error 4, no permission") != NULL, "%s", c.why_not);
+    counters_close(&c);
+}
+
+/* Bits of nvmlDeviceGetCurrentClocksThrottleReasons: idle and what was asked for are no throttling,
+ * nor is the power cap, which the load itself brings about. */
+Test(counters, heat_is_throttling_and_idling_and_the_power_cap_are_not)
 {
     static const struct {
         const char *bits;
         bool throttled;
-    } cases[] = {{"0x1", false}, {"0x2", false}, {"0x100", false}, {"0x4", true},
+    } cases[] = {{"0x1", false}, {"0x2", false}, {"0x100", false}, {"0x4", false},
                  {"0x8", true},  {"0x20", true}, {"0x40", true},   {"0x80", true}};
     char path[] = "/tmp/colosim-bits-XXXXXX";
     int fd = mkstemp(path);
@@ -102,6 +143,7 @@ Test(counters, heat_and_power_are_throttling_and_idling_is_not)
         counters_open(&c, UUID);
         counters_read(&c, &r);
         cr_expect(eq(int, r.throttled, cases[i].throttled), "%s", cases[i].bits);
+        cr_expect(eq(int, r.power_capped, strcmp(cases[i].bits, "0x4") == 0), "%s", cases[i].bits);
         counters_close(&c);
     }
     remove(path);

@@ -101,6 +101,15 @@ Test(intercept, one_kernel_of_so_many_is_timed, .init = make_folder, .fini = rem
     cr_expect(eq(u64, s.count[RING_TIMED_NS], 99 * 250000));
 }
 
+Test(intercept, events_go_into_the_kernels_own_stream, .init = make_folder, .fini = remove_folder)
+{
+    /* Launches 0, 3, .. 999: each way of reaching the driver in turn, the last of them the one
+     * whose default stream is the thread's. */
+    struct ring_sums s = count(RING_EVERY "=3", "1 1000 0");
+    cr_expect(eq(u64, s.count[RING_TIMED], 333));
+    cr_expect(eq(u64, s.count[RING_TIMED_NS], 333 * 250000));
+}
+
 Test(intercept, a_stream_that_is_captured_gets_no_events, .init = make_folder,
      .fini = remove_folder)
 {

@@ -33,6 +33,7 @@ struct cu_launch_config {
     unsigned n_attributes;
 };
 enum { CU_NOT_FOUND = 500, CU_PER_THREAD_STREAM = 2 };
+#define STREAM_PER_THREAD ((cu_handle)2) /* CU_STREAM_PER_THREAD */
 
 /* base name, symbol, 1: the variant of per-thread default streams */
 #define ENTRIES(X)                                                                                 \
@@ -112,9 +113,16 @@ static any_fn *behind(enum entry e)
     if (fn == NULL)                                                                                \
     return CU_NOT_FOUND
 
+/* Events go into the stream that the kernel goes into: to these entries, none is the thread's. */
+static cu_handle stream_of(enum entry e, cu_handle stream)
+{
+    return stream == NULL && entries[e].per_thread ? STREAM_PER_THREAD : stream;
+}
+
 #define LAUNCH(stream, call)                                                                       \
-    struct recorder_launch l = recorder_before_launch(stream);                                     \
-    return recorder_after_launch(l, call, stream)
+    cu_handle goes_into = stream_of(e, stream);                                                    \
+    struct recorder_launch l = recorder_before_launch(goes_into);                                  \
+    return recorder_after_launch(l, call, goes_into)
 
 static cu_result launch(enum entry e, cu_handle f, const unsigned *dim, unsigned shared,
                         cu_handle stream, void **params, void **extra)
@@ -346,13 +354,20 @@ EXPORT cu_result cuGetProcAddress_v2(const char *name, void **out, int version, 
     return result;
 }
 
-static CALL void *find_wrapped(void *handle, const char *name)
+/* N_ENTRIES: none of ours. */
+static CALL enum entry entry_of(const char *name)
 {
-    void *found = find(handle, name);
-    for (enum entry e = 0; found != NULL && e < N_ENTRIES; e++)
-        if (strcmp(entries[e].symbol, name) == 0)
-            return wrap(e, found);
-    return found;
+    enum entry e = N_ENTRIES;
+    if ((name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'))
+        for (e = 0; e < N_ENTRIES && strcmp(entries[e].symbol, name) != 0; e++)
+            ;
+    return e;
+}
+
+static CALL void *find_wrapped(enum entry e, void *handle)
+{
+    void *found = find(handle, entries[e].symbol);
+    return found != NULL ? wrap(e, found) : NULL;
 }
 
 /* Names that are none of ours go on by a jump, so that glibc sees the caller's return address, from
@@ -366,7 +381,8 @@ EXPORT void *dlsym(void *handle, const char *name)
         memcpy(&next, &symbol, sizeof symbol);
         glibc = next;
     }
-    if ((name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'))
-        return find_wrapped(handle, name);
+    enum entry e = entry_of(name);
+    if (e != N_ENTRIES)
+        return find_wrapped(e, handle);
     return next(handle, name);
 }

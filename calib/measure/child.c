@@ -175,6 +175,14 @@ static void send(const struct child *c, int signal)
         kill(c->pid, signal);
 }
 
+static void let_go(struct child *c)
+{
+    close_fd(&c->in);
+    close_fd(&c->out);
+    close_fd(&c->log);
+    c->pid = 0;
+}
+
 void child_end(struct child *c, double grace_s)
 {
     struct stop nobody = {.fd = -1};
@@ -184,10 +192,7 @@ void child_end(struct child *c, double grace_s)
         send(c, SIGKILL);
         child_wait(c, &nobody, 5);
     }
-    close_fd(&c->in);
-    close_fd(&c->out);
-    close_fd(&c->log);
-    c->pid = 0;
+    let_go(c);
 }
 
 const char *child_how(const struct child *c, char buffer[32])
@@ -226,6 +231,9 @@ enum status child_ask(const char *command, const struct child_env *env, const ch
         status = fail(err, ST_HELPER, "'%s' did not end within %g s", command, seconds);
     else if (c.wait_status != 0)
         status = fail(err, ST_HELPER, "'%s': %s, %s", command, child_how(&c, how), c.last);
-    child_end(&c, 0);
+    if (c.ended)
+        let_go(&c); /* a daemon that it started may still be of its group */
+    else
+        child_end(&c, 0);
     return status;
 }

@@ -49,7 +49,8 @@ void child_end(struct child *c, double grace_s);
 const char *child_how(const struct child *c, char buffer[32]);
 
 /* Runs a command to its end with that input and keeps the first size - 1 bytes of what it says.
- * ST_HELPER when it cannot be had (exit 127), does not end in time, or ends badly. */
+ * ST_HELPER when it cannot be had (exit 127), does not end in time, or ends badly. What it left
+ * running goes on: it may be a daemon. */
 enum status child_ask(const char *command, const struct child_env *env, const char *input,
                       double seconds, char *answer, size_t size, struct error *err) MUST_USE;
 

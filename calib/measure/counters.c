@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const counter_source_name[] = {"none", "nvml", "gpm", "dcgm", NULL};
 
@@ -21,11 +22,16 @@ void counters_open(struct counters *c, const char *uuid)
     c->source = c->dcgm != NULL         ? COUNTERS_DCGM
                 : nvml_has_gpm(c->nvml) ? COUNTERS_GPM
                                         : COUNTERS_NVML;
+    size_t n = strlen(c->why_not);
+    int code = nvml_gpm_error(c->nvml);
+    if (c->source == COUNTERS_NVML && code != 0)
+        snprintf(c->why_not + n, sizeof c->why_not - n, "; GPM: NVML error %d%s", code,
+                 code == 4 ? ", no permission" : "");
 }
 
 void counters_read(struct counters *c, struct counter_reading *out)
 {
-    *out = (struct counter_reading){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
+    *out = (struct counter_reading){NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, false, NULL};
     if (c->nvml != NULL)
         nvml_read(c->nvml, out);
     if (c->dcgm != NULL)

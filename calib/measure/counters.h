@@ -14,10 +14,10 @@ extern const char *const counter_source_name[]; /* NULL-terminated */
 struct nvml;
 struct dcgm;
 struct counters {
-    enum counter_source source; /* of sm, occ, tensor, dram; NVML: of none of them */
+    enum counter_source source; /* the best there is; NVML: of clocks and memory alone */
     struct nvml *nvml;          /* NULL: not there */
     struct dcgm *dcgm;
-    char why_not[128]; /* why the best source is not used; empty where it is */
+    char why_not[160]; /* why the best source is not used; empty where it is */
     char driver[32];   /* empty where NVML is not there */
     int compute_mode;  /* NVML's: 0 default, 3 exclusive process; -1 unknown */
 };

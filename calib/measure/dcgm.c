@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* As the library has them; 0 is success. */
 enum { FIELD_SM = 1002, FIELD_OCC = 1003, FIELD_TENSOR = 1004, FIELD_DRAM = 1005, FIELD_FB = 252 };
@@ -81,10 +82,13 @@ static int reach(struct dcgm *d)
     return code;
 }
 
+/* A host engine takes a name once. */
 static int watch(struct dcgm *d)
 {
     uintptr_t group;
-    int code = d->group(d->handle, N_FIELDS, fields, "colosim", &group);
+    char name[32];
+    snprintf(name, sizeof name, "colosim-%ld", (long)getpid());
+    int code = d->group(d->handle, N_FIELDS, fields, name, &group);
     if (code == 0)
         code = d->watch(d->handle, ALL_GPUS, group, 1000000, 30, 0);
     return code == 0 ? d->update(d->handle, 1) : code;
@@ -144,9 +148,16 @@ void dcgm_read(struct dcgm *d, struct counter_reading *out)
     memcpy(id, fields, sizeof id);
     if (d->latest(d->handle, d->index, id, N_FIELDS, d->value) != 0)
         return;
+    double value[N_RATIOS];
+    bool any = false;
     for (int i = 0; i < N_RATIOS; i++) {
         const struct field_value *v = &d->value[i];
-        if (v->status == 0 && v->value.dbl >= 0 && v->value.dbl <= 1.0001) /* blanks are huge */
-            *ratio[i] = 100 * v->value.dbl;
+        bool known = v->status == 0 && v->value.dbl >= 0 && v->value.dbl <= 1.0001;
+        value[i] = known ? 100 * v->value.dbl : NAN; /* blanks are huge */
+        any = any || known;
     }
+    for (int i = 0; i < N_RATIOS && any; i++)
+        *ratio[i] = value[i];
+    if (any)
+        out->source = "dcgm";
 }

@@ -10,7 +10,8 @@
 /* The card by NVML's index. NULL when DCGM is not there or will not watch it; why says which. */
 struct dcgm *dcgm_open(int index, char *why, size_t size);
 void dcgm_close(struct dcgm *d);
-/* sm, occ, tensor and dram over DCGM's last second. */
+/* sm, occ, tensor and dram over DCGM's last second; none of them is touched where it has none, as
+ * some versions on some cards do though they agreed to watch. */
 void dcgm_read(struct dcgm *d, struct counter_reading *out);
 
 #endif

@@ -14,6 +14,9 @@
  *   sm occ tensor dram peak_alloc_mib   percent and MiB that the user knows, for machines whose
  *                     counters do not tell
  *
+ * A line that begins with mps=1 or mps=0 says whether CUDA runs it under MPS
+ * (cudaDevAttrMpsEnabled); of others the MPS server is asked.
+ *
  * A command that prints the line "ready" when it has set up is started with the line "go" on its
  * standard input; any other counts as ready at its first rate. */
 #ifndef COLOSIM_JOBLIST_H

@@ -13,28 +13,43 @@
 
 enum { GENERATION_MAX = 256 };
 
-/* Of /proc/PID/stat: the field behind the state, which is behind the last parenthesis. */
-static pid_t parent_of(const char *pid)
+/* Of /proc/PID/stat: the state, which is behind the last parenthesis, and the field behind it, the
+ * parent. '\0' where there is no such process. */
+static char state_of(const char *pid, pid_t *parent)
 {
     char path[64], text[512];
+    *parent = -1;
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     FILE *file = fopen(path, "r");
     if (file == NULL)
-        return -1;
+        return '\0';
     size_t n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
     const char *behind = strrchr(text, ')');
-    return behind != NULL && strlen(behind) > 4 ? (pid_t)strtol(behind + 4, NULL, 10) : -1;
+    if (behind == NULL || strlen(behind) <= 4)
+        return '\0';
+    *parent = (pid_t)strtol(behind + 4, NULL, 10);
+    return behind[2];
+}
+
+bool keeper_lives(pid_t pid)
+{
+    char name[24];
+    pid_t parent;
+    snprintf(name, sizeof name, "%ld", (long)pid);
+    char state = state_of(name, &parent);
+    return state != '\0' && state != 'Z' && state != 'X';
 }
 
 int keeper_children(pid_t *out, int max)
 {
     int n = 0;
-    pid_t self = getpid();
+    pid_t self = getpid(), parent;
     DIR *proc = opendir("/proc");
     for (struct dirent *e; proc != NULL && n < max && (e = readdir(proc)) != NULL;)
-        if (isdigit((unsigned char)e->d_name[0]) && parent_of(e->d_name) == self)
+        if (isdigit((unsigned char)e->d_name[0]) && state_of(e->d_name, &parent) != '\0' &&
+            parent == self)
             out[n++] = (pid_t)strtol(e->d_name, NULL, 10);
     if (proc != NULL)
         closedir(proc);

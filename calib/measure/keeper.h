@@ -9,6 +9,7 @@
 
 #include "core/base/status.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Runs work(context) in a child and returns the exit code to end with: what work returned, or 128 +
@@ -20,6 +21,10 @@ int keeper_run(int (*work)(void *context), void *context);
 int keeper_children(pid_t *out, int max);
 /* Kills every child there is but those n, and theirs, as they become ours. */
 void keeper_kill_children(const pid_t *spared, int n);
+
+/* Is there such a process, and is it no zombie? In a container nobody may reap those that the first
+ * process adopts. */
+bool keeper_lives(pid_t pid);
 
 /* The child side of a fork whose process must not outlive its parent. */
 void keeper_die_with(pid_t parent, int signal);

@@ -13,6 +13,7 @@ struct mps {
     struct child_env env; /* for the daemon, and the part of it that clients need */
     pid_t daemon[4];      /* (n_daemons) processes that became ours with it */
     int n_daemons;
+    bool deaf; /* ending clients took it too long: whoever sees that stops it, and asks no more */
 };
 
 /* ST_HELPER when nvidia-cuda-mps-control is not there, or the daemon does not answer. uuid may be
@@ -31,10 +32,14 @@ struct mps_client {
  * they move to; all where it is NULL. Their number, at most max; 0 also where nothing answers. */
 int mps_clients_of(const struct mps *m, const char *mark, struct mps_client *out, int max);
 /* Ends them in the server's eyes before anybody kills them. */
-void mps_terminate(const struct mps *m, const char *mark);
+void mps_terminate(struct mps *m, const char *mark);
+/* Its daemon and servers, which may have become our children: nobody is to kill them. Their number,
+ * at most max. */
+int mps_processes(const struct mps *m, pid_t *out, int max);
 
-/* Quits the daemon, and removes its folder. Safe on an empty one. */
-void mps_stop(struct mps *m);
+/* Quits the daemon, and removes its folder; its logs go behind log_folder/mps.log, unless that is
+ * NULL. Safe on an empty one. */
+void mps_stop(struct mps *m, const char *log_folder);
 
 /* Ends daemons that a killed run of ours left behind, and removes their folders. Returns how many.
  */

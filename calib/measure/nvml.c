@@ -9,8 +9,9 @@
 enum { CLOCK_SM = 1 };
 enum { GPM_SM_UTIL = 2, GPM_SM_OCCUPANCY = 3, GPM_ANY_TENSOR = 5, GPM_DRAM_BW = 10 };
 enum { N_GPM = 4, GPM_ROOM = 512 };
-/* software power cap, hardware slowdown, software and hardware heat, power brake */
-static const unsigned long long throttle_bits = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+/* hardware slowdown, software and hardware heat, power brake */
+static const unsigned long long throttle_bits = 0x8 | 0x20 | 0x40 | 0x80;
+static const unsigned long long power_cap_bit = 0x4;
 
 struct gpm_metric {
     unsigned id;
@@ -52,6 +53,7 @@ struct nvml {
     int (*gpm_get)(struct gpm_get *);
     void *sample[2]; /* NULL: no GPM */
     bool sampled;
+    int gpm_error; /* why there is no GPM, as NVML has it; 0: it is not supported */
     struct gpm_get get;
 };
 
@@ -84,6 +86,15 @@ static void find_all(struct nvml *n)
     find(n->library, "nvmlGpmMetricsGet", NULL, &n->gpm_get);
 }
 
+static void free_samples(struct nvml *n)
+{
+    for (int i = 0; i < 2; i++) {
+        if (n->sample[i] != NULL)
+            n->gpm_free(n->sample[i]);
+        n->sample[i] = NULL;
+    }
+}
+
 static void open_gpm(struct nvml *n)
 {
     struct gpm_support support = {.version = 1};
@@ -91,12 +102,13 @@ static void open_gpm(struct nvml *n)
         n->gpm_sample == NULL || n->gpm_get == NULL || n->gpm_support(n->device, &support) != 0 ||
         support.supported == 0)
         return;
-    if (n->gpm_alloc(&n->sample[0]) != 0)
-        n->sample[0] = NULL;
-    else if (n->gpm_alloc(&n->sample[1]) != 0) {
-        n->gpm_free(n->sample[0]);
-        n->sample[0] = n->sample[1] = NULL;
-    }
+    for (int i = 0; i < 2 && n->gpm_error == 0; i++)
+        if ((n->gpm_error = n->gpm_alloc(&n->sample[i])) != 0)
+            n->sample[i] = NULL;
+    if (n->gpm_error == 0) /* it may be supported, and not for us */
+        n->gpm_error = n->gpm_sample(n->device, n->sample[0]);
+    if (n->gpm_error != 0)
+        free_samples(n);
 }
 
 struct nvml *nvml_open(const char *uuid)
@@ -126,15 +138,15 @@ void nvml_close(struct nvml *n)
 {
     if (n == NULL)
         return;
-    for (int i = 0; i < 2; i++)
-        if (n->sample[i] != NULL)
-            n->gpm_free(n->sample[i]);
+    free_samples(n);
     n->shutdown();
     dlclose(n->library);
     free(n);
 }
 
 bool nvml_has_gpm(const struct nvml *n) { return n->sample[0] != NULL; }
+
+int nvml_gpm_error(const struct nvml *n) { return n->gpm_error; }
 
 void nvml_driver(const struct nvml *n, char *out, unsigned size)
 {
@@ -172,8 +184,10 @@ static void read_gpm(struct nvml *n, struct counter_reading *out)
         n->get.metric[i] = (struct gpm_metric){.id = id[i]};
     if (n->sampled && n->gpm_get(&n->get) == 0)
         for (int i = 0; i < N_GPM; i++)
-            if (n->get.metric[i].result == 0)
+            if (n->get.metric[i].result == 0) {
                 *value[i] = n->get.metric[i].value;
+                out->source = "gpm";
+            }
     void *swap = n->sample[0];
     n->sample[0] = n->sample[1];
     n->sample[1] = swap;
@@ -190,8 +204,10 @@ void nvml_read(struct nvml *n, struct counter_reading *out)
         out->fb_mib = (double)memory.used / 1048576;
     if (n->clock != NULL && n->clock(n->device, CLOCK_SM, &mhz) == 0)
         out->sm_mhz = mhz;
-    if (n->throttle != NULL && n->throttle(n->device, &reasons) == 0)
+    if (n->throttle != NULL && n->throttle(n->device, &reasons) == 0) {
         out->throttled = (reasons & throttle_bits) != 0;
+        out->power_capped = (reasons & power_cap_bit) != 0;
+    }
     if (n->utilisation != NULL && n->utilisation(n->device, &utilisation) == 0)
         out->gpu_util = utilisation.gpu;
     if (nvml_has_gpm(n))

@@ -8,6 +8,7 @@
 struct nvml *nvml_open(const char *uuid);
 void nvml_close(struct nvml *n);
 bool nvml_has_gpm(const struct nvml *n);
+int nvml_gpm_error(const struct nvml *n); /* where it has none: NVML's reason, 0 if unsupported */
 void nvml_driver(const struct nvml *n, char *out, unsigned size);
 int nvml_compute_mode(const struct nvml *n); /* -1: unknown */
 int nvml_index(const struct nvml *n);        /* -1: unknown */

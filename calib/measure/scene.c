@@ -85,12 +85,12 @@ static void sum_up_sources(struct scene *c)
 {
     static const int given[] = {GIVEN_SM, GIVEN_OCC, GIVEN_TENSOR, GIVEN_DRAM};
     struct measurement *m = c->m;
-    const char *source = counter_source_name[c->s->counters->source];
+    const char *source = c->source;
     for (int pass = 0; pass < 3; pass++) {
         bool any = false;
         for (int i = JOINT_SM; i <= JOINT_DRAM; i++)
             any = any || !isnan(m->joint[i]);
-        if (any) {
+        if (any && source != NULL) {
             snprintf(m->counter_source, sizeof m->counter_source, "%s", source);
             return;
         }
@@ -115,7 +115,7 @@ void scene_sum_up(struct scene *c)
         m->side[0][SIDE_PEAK_MIB] = m->joint[JOINT_FB_MIB];
     sum_up_sources(c);
     double low = m->joint[JOINT_MHZ_MIN], high = m->joint[JOINT_MHZ_MAX];
-    if (high > low * (1 + c->s->options.clock_change_frac))
+    if (high > low * (1 + c->s->options.clock_change_frac) && !c->power_capped)
         scene_outcome(c, OUTCOME_CLOCKS, "the SM clock went from %g to %g MHz in the window", low,
                       high);
 }

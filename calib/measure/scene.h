@@ -27,6 +27,7 @@ struct session {
     bool use_mps;
     const char *uuid; /* the card; empty: the jobs need none */
     struct mps mps;   /* started when first needed, and again after a fault */
+    bool only_kills;  /* an MPS server has failed to end clients: they are just killed */
     struct counters *counters;
     const char *log_folder;  /* FOLDER/JOB.log holds what the job last said */
     const char *profiler;    /* the library to preload; NULL: none */
@@ -39,7 +40,8 @@ struct runner {
     struct child child;
     char mark[48]; /* in the environment of all its processes */
     struct rate_reader reader;
-    bool ready, told;   /* it has printed a rate or "ready"; the latter wants to be told to go */
+    bool ready, told; /* it has printed a rate or "ready"; the latter wants to be told to go */
+    int said_mps;     /* 1 or 0: it printed "mps=1" or "mps=0", what CUDA says of it; -1: nothing */
     double last_line_s; /* of a rate; 0: none yet */
     const struct hint *hint;
     struct series side[N_SIDE_NUMBERS], joint[N_JOINT_NUMBERS]; /* of its lines in the window */
@@ -56,7 +58,9 @@ struct scene {
     struct runner runner[2];
     int n;
     bool in_window, throttled;
-    double both_s; /* since when both run; 0: not yet */
+    bool power_capped;  /* at any time of the window */
+    const char *source; /* of sm .. dram in the window; NULL: the card told none */
+    double both_s;      /* since when both run; 0: not yet */
     struct series joint[N_JOINT_NUMBERS];
     double fb_before_mib;
 };

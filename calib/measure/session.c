@@ -65,6 +65,7 @@ static enum status start(struct scene *c, struct runner *r, struct error *err)
         status = child_start(&r->child, r->job->command, &env, log, err);
     child_env_free(&env);
     r->ready = r->told = false;
+    r->said_mps = -1;
     r->last_line_s = 0;
     r->hint = NULL;
     return status;
@@ -79,6 +80,8 @@ static bool take_line(struct scene *c, struct runner *r, const char *line)
         r->ready = true;
         return true;
     }
+    if (strncmp(line, "mps=", 4) == 0 && (line[4] == '0' || line[4] == '1'))
+        r->said_mps = line[4] - '0';
     if (!rate_read(&r->reader, line, side, joint)) {
         const struct hint *hint = hint_of(line);
         r->hint = hint != NULL && r->hint == NULL ? hint : r->hint;
@@ -139,10 +142,16 @@ static bool all_run(struct scene *c, enum outcome what)
     return c->m->outcome == OUTCOME_OK;
 }
 
+static void terminate(struct session *s, const char *mark)
+{
+    mps_terminate(&s->mps, mark);
+    s->only_kills = s->mps.deaf;
+}
+
 static void end_job(struct scene *c, struct runner *r)
 {
-    if (c->s->use_mps && r->child.pid > 0)
-        mps_terminate(&c->s->mps, r->mark);
+    if (c->s->use_mps && !c->s->only_kills && r->child.pid > 0)
+        terminate(c->s, r->mark);
     child_end(&r->child, c->s->options.grace_s);
 }
 
@@ -167,25 +176,34 @@ static enum status get_ready(struct scene *c, struct runner *r, struct error *er
     return ST_OK;
 }
 
-/* Each job has a process among the clients of our server. One that ended while we asked did that,
- * and nothing else. */
-static enum status prove_mps(struct scene *c, struct error *err)
+/* A job's own word, which CUDA gave it, else a process among the clients of our server: the server
+ * knows none by its number where it is in another PID namespace. */
+static bool is_under_mps(struct scene *c, const struct runner *r)
 {
     struct mps_client client[CLIENTS_MAX];
-    int n[2] = {0};
+    return c->s->use_mps &&
+           (r->said_mps >= 0 ? r->said_mps > 0
+                             : mps_clients_of(&c->s->mps, r->mark, client, CLIENTS_MAX) > 0);
+}
+
+/* One that ended while we asked did that, and nothing else. */
+static enum status prove_mps(struct scene *c, struct error *err)
+{
+    bool under[2] = {false, false};
     for (int i = 0; i < c->n; i++) {
-        if (c->s->use_mps)
-            n[i] = mps_clients_of(&c->s->mps, c->runner[i].mark, client, CLIENTS_MAX);
-        c->m->side[i][SIDE_MPS] = n[i] > 0;
+        under[i] = is_under_mps(c, &c->runner[i]);
+        c->m->side[i][SIDE_MPS] = under[i];
     }
     TRY(listen(c, monotonic_s(), NULL, err));
     for (int i = 0; all_run(c, OUTCOME_ENDED) && c->s->use_mps && i < c->n; i++)
-        if (n[i] == 0)
-            scene_outcome(
-                c, OUTCOME_NO_MPS,
-                "%s does not run under MPS: none of its processes is a client of our server; "
-                "does it set CUDA_MPS_PIPE_DIRECTORY itself or use no card?",
-                c->runner[i].job->name);
+        if (!under[i])
+            scene_outcome(c, OUTCOME_NO_MPS,
+                          "%s does not run under MPS: %s; does it set "
+                          "CUDA_MPS_PIPE_DIRECTORY itself or use no card?",
+                          c->runner[i].job->name,
+                          c->runner[i].said_mps == 0
+                              ? "CUDA fell back silently, and it says mps=0"
+                              : "none of its processes is a client of our server");
     return ST_OK;
 }
 
@@ -202,6 +220,9 @@ static enum status read_counters(struct scene *c, struct error *err)
                                            [JOINT_MHZ_MIN] = r.sm_mhz,
                                            [JOINT_MHZ_MAX] = r.sm_mhz};
     c->throttled = r.throttled;
+    c->power_capped = c->power_capped || (c->in_window && r.power_capped);
+    if (c->in_window && r.source != NULL)
+        c->source = r.source;
     for (int i = 0; c->in_window && i < N_JOINT_NUMBERS; i++)
         if (!series_add(&c->joint[i], value[i]))
             return fail_memory(err);
@@ -281,9 +302,10 @@ static void scene_free(struct scene *c)
 /* Ends what has left its job's session and would take part in the next window. */
 static void end_strays(struct session *s)
 {
-    if (s->use_mps && s->mps.folder[0] != '\0')
-        mps_terminate(&s->mps, NULL);
-    keeper_kill_children(s->mps.daemon, s->mps.n_daemons);
+    pid_t spared[CLIENTS_MAX];
+    if (s->use_mps && !s->only_kills && s->mps.folder[0] != '\0')
+        terminate(s, NULL);
+    keeper_kill_children(spared, mps_processes(&s->mps, spared, CLIENTS_MAX));
 }
 
 enum status session_measure(struct session *s, const struct measured_job *const job[2],
@@ -307,10 +329,12 @@ enum status session_measure(struct session *s, const struct measured_job *const 
 out:
     scene_free(c);
     free(c);
+    if (s->mps.deaf)
+        mps_stop(&s->mps, s->log_folder);
     end_strays(s);
-    if (m->outcome == OUTCOME_FAULT)
-        mps_stop(&s->mps); /* whoever comes next gets a new server */
+    if (m->outcome == OUTCOME_FAULT || s->mps.deaf)
+        mps_stop(&s->mps, s->log_folder); /* whoever comes next gets a new server */
     return status;
 }
 
-void session_end(struct session *s) { mps_stop(&s->mps); }
+void session_end(struct session *s) { mps_stop(&s->mps, s->log_folder); }

@@ -3,9 +3,10 @@
 
 MODEL is one of conv (a small residual network), lstm, mlp (launch-bound), decode (matrix times
 vector over a large memory, as a language model's decoding). Prints "ready" when it has set up,
-waits for "go", then prints its rate in steps a second twice a second, with its peak memory. Sixty
-lines to copy from; what a job of your own needs is the last ten of them."""
+waits for "go", then prints its rate in steps a second twice a second, with its peak memory. Lines to
+copy from; what a job of your own needs is the last twenty of them."""
 import argparse
+import ctypes
 import sys
 import time
 
@@ -64,6 +65,13 @@ def decode(batch):
     return step
 
 
+def print_mps():
+    """What CUDA says of this process, which proves it where the MPS server cannot (attribute 133)."""
+    enabled = ctypes.c_int(0)
+    if ctypes.CDLL("libcuda.so.1").cuDeviceGetAttribute(ctypes.byref(enabled), 133, 0) == 0:
+        print(f"mps={enabled.value}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", choices=["conv", "lstm", "mlp", "decode"])
@@ -74,6 +82,7 @@ def main():
     with torch.autocast("cuda", dtype=torch.float16, enabled=args.amp):
         step()
         torch.cuda.synchronize()
+        print_mps()
         print("ready", flush=True)
         sys.stdin.readline()  # "go"
         begin, n = time.monotonic(), 0

@@ -23,7 +23,7 @@ static const char doc[] =
     "Pairs come in three groups, each in random order: full loads of every kind and kernels of "
     "different lengths; duty cycles; copies, launches, occupancy and the host. --limit cuts at the "
     "end "
-    "of that list, and the same command goes on. measure.fraction has no effect.\n\n"
+    "of that list, and the same command goes on. measure.fraction, here 1, is of each group.\n\n"
     "Examples:\n"
     "  colosim calib bench -o probes\n"
     "  colosim calib bench -o quick --limit 10m --set measure.window_s=1.5 --set "
@@ -185,7 +185,9 @@ static void add_rest(struct probe_pairs *p)
     add_pair(p, FIRST_REST + 2, FIRST_REST + 4); /* launches beside a busy host */
 }
 
-static enum status plan_pairs(struct probe_pairs *p, uint64_t seed, struct error *err)
+/* Of each group that fraction, at random. */
+static enum status plan_pairs(struct probe_pairs *p, double fraction, uint64_t seed,
+                              struct error *err)
 {
     static void (*const group[])(struct probe_pairs *) = {add_full, add_duties, add_rest};
     gsl_rng *rng = rng_stream(seed, "probe pairs");
@@ -195,6 +197,7 @@ static enum status plan_pairs(struct probe_pairs *p, uint64_t seed, struct error
         int32_t first = p->n;
         group[i](p);
         gsl_ran_shuffle(rng, p->pair + first, (size_t)(p->n - first), sizeof *p->pair);
+        p->n = first + (int32_t)ceil(fraction * (p->n - first) - 1e-9);
     }
     gsl_rng_free(rng);
     return ST_OK;
@@ -315,13 +318,14 @@ int calib_bench(int argc, char **argv)
     int code;
     campaign_init(&c);
     c.options.session.window_s = 10;
+    c.options.fraction = 1;
     enum status status = parse_command(&argp, argc, argv, &c, &err);
     if (status == ST_OK)
         status = find_program(program, &err);
     for (int i = 0; i < N_PROBES && status == ST_OK; i++)
         status = add_probe(&jobs, &probes[i], program, &err);
     if (status == ST_OK)
-        status = plan_pairs(&pairs, (uint64_t)c.seed, &err);
+        status = plan_pairs(&pairs, c.options.fraction, (uint64_t)c.seed, &err);
     if (status == ST_OK) {
         c.jobs = &jobs;
         c.pair = pairs.pair;

@@ -78,13 +78,23 @@ static int32_t pairs_in_block(const struct work *w, bool *own)
     return n;
 }
 
+static bool solo_step(const struct work *w, int32_t job, int32_t rep, struct step *s)
+{
+    *s = (struct step){MEASURED_SOLO, job, 0, rep};
+    return wanted(w, tally_of(w, MEASURED_SOLO, job, 0), rep);
+}
+
+/* The next pair, or one of its jobs alone. */
 static bool pair_step(const struct work *w, int32_t rep, struct step *s)
 {
     for (int32_t p = 0; p < w->c->n_pairs; p++) {
         const int32_t *job = w->c->pair[p].job;
+        if (!wanted(w, tally_of(w, MEASURED_PAIR, job[0], job[1]), rep))
+            continue;
+        if (solo_step(w, job[0], rep, s) || solo_step(w, job[1], rep, s))
+            return true;
         if (isnan(ledger_solo_rate(&w->ledger, job[0])) ||
-            isnan(ledger_solo_rate(&w->ledger, job[1])) ||
-            !wanted(w, tally_of(w, MEASURED_PAIR, job[0], job[1]), rep))
+            isnan(ledger_solo_rate(&w->ledger, job[1])))
             continue;
         *s = (struct step){MEASURED_PAIR, job[0], job[1], rep};
         return true;
@@ -92,18 +102,16 @@ static bool pair_step(const struct work *w, int32_t rep, struct step *s)
     return false;
 }
 
-/* What comes next; false when all is done. A session that goes on with pairs of an earlier one
+/* What comes next; false when all is done. A job alone comes before its first pair, so that a run
+ * that is cut short has what its pairs need. A session that goes on with pairs of an earlier one
  * closes their block first. */
 static bool next_step(const struct work *w, struct step *s)
 {
     bool found = false, own;
     for (int32_t rep = 0; rep < w->c->options.repeats && !found; rep++) {
-        for (int32_t j = 0; j < w->c->jobs->n; j++)
-            if (wanted(w, tally_of(w, MEASURED_SOLO, j, 0), rep)) {
-                *s = (struct step){MEASURED_SOLO, j, 0, rep};
-                return true;
-            }
         found = pair_step(w, rep, s);
+        for (int32_t j = 0; j < w->c->jobs->n && !found; j++)
+            found = solo_step(w, j, rep, s);
     }
     int32_t n = pairs_in_block(w, &own);
     if (n > 0 && (!found || n >= w->c->options.sentinel_every || !own)) {
@@ -178,9 +186,7 @@ static enum status take_step(struct work *w, const struct step *s, struct error 
     TRY(ledger_append(&w->ledger, &m, err));
     w->n_windows++;
     show_result(w, &m);
-    if (s->kind != MEASURED_SENTINEL)
-        return ST_OK;
-    if (m.outcome == OUTCOME_OK)
+    if (s->kind == MEASURED_SENTINEL && m.outcome == OUTCOME_OK)
         show_drift(w);
     return write_tables(w, err);
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -136,8 +137,8 @@ def case_none(lab, tap):
              card(lab, STUB_CUDA_VERSION="11020"), "no MPS": {**card(lab), "PATH": "/usr/bin:/bin"},
              "MPS that does not start": card(lab, STUB_MPS_FAIL="1")}
     said = {"no driver": "libcuda.so.1", "no device": "error 100", "an old driver": "error 35",
-            "no MPS": "nvidia-cuda-mps-control is not on PATH", "MPS that does not start":
-            "MPS does not start"}
+            "no MPS": "nvidia-cuda-mps-control is neither on PATH nor in", "MPS that does not start":
+            "its log ends 'Failed to start: no memory'"}
     for kind, env in kinds.items():
         done = lab.run("calib", "pairs", jobs, "-o", "out", "--quiet", env=env)
         tap.equal(f"{kind}: exit code", done.code, 6)
@@ -170,6 +171,7 @@ def case_mps(lab, tap):
     tap.ok("is terminated in the server while it lives", all(line.endswith("alive") for line in ends),
            ends)
     tap.equal("then the daemon quits", log[-1], "quit")
+    tap.ok("nobody kills its server", "server killed" not in log, log)
     tap.equal("nothing is left", gone(lab), [])
     raw = rows(lab, "out/raw.csv")
     tap.ok("every row says that it ran under MPS", all(
@@ -181,6 +183,41 @@ def case_mps(lab, tap):
                                  if row["job_a"] == "a-b64"}, {("60", "14336")})
     tap.equal("training is started before inference, which looks at the free memory",
               [row["outcome"] for row in raw], ["ok"] * len(raw))
+
+
+def case_mps_starts(lab, tap):
+    """A daemon that is long in coming is waited for, and one that has quit is not"""
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    command = ["calib", "pairs", jobs, "-o", "out", *QUICK]
+    done = lab.run(*command, env=card(lab, STUB_MPS_SLOW=".3"))
+    tap.equal("slow to come: exit code and messages", (done.code, done.err), (0, ""))
+    tap.equal("nothing is left", gone(lab), [])
+    tap.ok("its log is kept", "Starting control daemon" in pathlib.Path(lab.path(
+        "out/log/mps.log")).read_text())
+    done = lab.run(*command, env=card(lab))
+    tap.ok("a socket that stays behind holds nobody up", done.code == 0 and done.seconds < 4,
+           done.shown())
+    done = lab.run(*command[:-1], "--quiet", "--set", "measure.repeats=3", "-o", "deaf", env=card(
+        lab, STUB_MPS_HANG="1"))
+    tap.ok("one that does not end a client costs its time once, not at each window", (
+        done.code, done.err) == (0, "") and done.seconds < 45, done.shown())
+    tap.equal("nothing is left of it", gone(lab), [])
+    long = lab.folder / "a-folder-whose-name-leaves-no-room-for-the-name-of-a-socket"
+    long.mkdir()
+    done = lab.run(*command, env=card(lab, TMPDIR=str(long)))
+    tap.equal("a long TMPDIR is not used: exit code and messages", (done.code, done.err), (0, ""))
+
+
+def case_mps_word(lab, tap):
+    """What CUDA says of a job counts where the server knows no client by its number"""
+    jobs = jobs_file(lab, job(lab, "yes", 100, "mps", "first='mps=1 Stub sms=132'"),
+                     job(lab, "no", 100, "mps", "first=mps=0"), job(lab, "mute", 100, "mps"))
+    done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, "--set", "measure.fraction=0", "--set",
+                   "measure.attempts=1", env=card(lab, STUB_MPS_BLIND="1"))
+    tap.equal("exit code: two failed", done.code, 1)
+    tap.equal("outcomes", {row["job_a"]: (row["outcome"], row["mps_a"]) for row in rows(
+        lab, "out/raw.csv")}, {"yes": ("ok", "1"), "no": ("no-mps", "0"), "mute": ("no-mps", "0")})
+    tap.ok("why", "it says mps=0" in done.err, done.err)
 
 
 def case_sources(lab, tap):
@@ -243,7 +280,7 @@ def case_throttled(lab, tap):
     """Throttled seconds are left out and counted; where nothing is left there is no rate at all"""
     hot = lab.path("hot")
     lab.file("hot", "0x40")
-    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
     env = card(lab, STUB_THROTTLE=hot)
     done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, env=env)
     tap.equal("exit code: nothing was measured", done.code, 5)
@@ -252,8 +289,7 @@ def case_throttled(lab, tap):
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "some", *QUICK, "--set",
                            "measure.window_s=4", "--set", "measure.fraction=0"], cwd=lab.folder,
                           stdout=subprocess.DEVNULL, env={**os.environ, **env}) as run:
-        wait_until(lambda: (lab.folder / "some/log/a.log").exists())
-        time.sleep(1.5)
+        wait_until(lambda: lines_in(lab.folder / "some/log/a.log") > 30)
         os.unlink(hot)
         tap.equal("cooled down: exit code", run.wait(), 0)
     row = rows(lab, "some/raw.csv")[0]
@@ -265,17 +301,32 @@ def case_throttled(lab, tap):
 def case_clocks(lab, tap):
     """A window in which the clock changes does not count"""
     mhz = lab.file("mhz", "1980")
-    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK, "--set",
                            "measure.window_s=3", "--set", "measure.fraction=0"], cwd=lab.folder,
                           stdout=subprocess.DEVNULL,
                           env={**os.environ, **card(lab, STUB_MHZ=mhz)}) as run:
-        wait_until(lambda: (lab.folder / "out/log/a.log").exists())
-        time.sleep(1.5)
+        wait_until(lambda: lines_in(lab.folder / "out/log/a.log") > 30)  # over 1.5 s
         lab.file("mhz", "1900")  # 4 % less
         tap.equal("exit code", run.wait(), 0)
     tap.equal("the first is measured again", [row["outcome"] for row in rows(lab, "out/raw.csv")],
               ["clocks", "ok"])
+
+
+def case_power_cap(lab, tap):
+    """A load that the power cap slows down is measured so, clocks and all"""
+    mhz, capped = lab.file("mhz", "1980"), lab.file("capped", "0x4")
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps", "ready"))
+    with subprocess.Popen([lab.program, "calib", "pairs", jobs, "-o", "out", *QUICK, "--set",
+                           "measure.window_s=3", "--set", "measure.fraction=0"], cwd=lab.folder,
+                          stdout=subprocess.DEVNULL, env={
+                              **os.environ, **card(lab, STUB_MHZ=mhz, STUB_THROTTLE=capped)}) as run:
+        wait_until(lambda: lines_in(lab.folder / "out/log/a.log") > 30)
+        lab.file("mhz", "1635")
+        tap.equal("exit code", run.wait(), 0)
+    tap.equal("its first window counts, with both clocks", [(
+        row["outcome"], row["left_out_a"], row["mhz_min"], row["mhz_max"]) for row in rows(
+            lab, "out/raw.csv")], [("ok", "0", "1635", "1980")])
 
 
 def case_drift(lab, tap):
@@ -285,13 +336,14 @@ def case_drift(lab, tap):
     with subprocess.Popen([lab.program, "calib", "pairs", jobs, *options], cwd=lab.folder,
                           stdout=subprocess.DEVNULL) as run:
         raw = lab.folder / "out/raw.csv"
-        wait_until(lambda: lines_in(raw) >= 3)  # both alone
+        wait_until(lambda: raw.exists() and raw.read_text().count(",solo,") == 2)
         lab.file("slow", "")
         wait_until(lambda: "sentinel" in raw.read_text())
         os.unlink(lab.path("slow"))
         tap.equal("exit code", run.wait(), 0)
     kinds = [row["kind"] for row in rows(lab, "out/raw.csv")]
-    tap.equal("windows", kinds, ["solo"] * 2 + (["pair"] * 3 + ["sentinel"]) * 2)
+    tap.equal("each alone once", kinds.count("solo"), 2)
+    tap.equal("all else", [kind for kind in kinds if kind != "solo"], (["pair"] * 3 + ["sentinel"]) * 2)
     tap.equal("only the second counts", {row["retain_a"] for row in rows(lab, "out/job_pairs.csv")},
               {"0.5"})
     tap.equal("one row a pair", len(rows(lab, "out/job_pairs.csv")), 3)
@@ -309,8 +361,13 @@ def case_stopped(lab, tap):
         run.send_signal(signal.SIGINT)
         tap.equal("Ctrl-C: exit code", run.wait(timeout=20), 130)
     tap.equal("nothing is left", gone(lab), [])
-    n = len(rows(lab, "out/raw.csv"))
-    tap.equal("a table of what there was", len(rows(lab, "out/job_solo.csv")), 3)
+    before = rows(lab, "out/raw.csv")
+    n = len(before)
+    tap.equal("a table of what there was", {row["job"] for row in rows(lab, "out/job_solo.csv")},
+              {row["job_a"] for row in before if row["kind"] == "solo"})
+    alone = [{row["job_a"] for row in before[:i] if row["kind"] == "solo"} for i in range(n)]
+    tap.ok("each alone before its pairs", all({row["job_a"], row["job_b"]} <= alone[i] for i, row in
+                                              enumerate(before) if row["kind"] == "pair"), before)
     with open(raw, "ab") as file:
         file.write(raw.read_bytes().splitlines()[-1][:77])
     done = lab.run(*command, "--limit", "2.5s", env=card(lab))
@@ -394,6 +451,20 @@ def case_swept(lab, tap):
               ["quit"] * 2)
 
 
+def case_swept_zombie(lab, tap):
+    """In a container whose first process reaps nobody, a killed run is as dead as anywhere"""
+    env = card(lab)
+    killed = os.fork()
+    if killed == 0:
+        os._exit(0)
+    left = lab.folder / f"tmp/colosim-mps-{os.getuid()}-{killed}-abcdef"
+    (left / "pipe").mkdir(parents=True)
+    jobs = jobs_file(lab, job(lab, "a", 100, "mps"))
+    done = lab.run("calib", "pairs", jobs, "-o", "out", *QUICK, env=env)
+    tap.ok("its folder is removed", done.code == 0 and not left.exists(), done.shown())
+    os.waitpid(killed, 0)
+
+
 def case_profile(lab, tap):
     """--profile: launches, kernel lengths and gaps stand beside the counters"""
     jobs = jobs_file(lab, job(lab, "a", 100, "mps", "launch=50"), job(lab, "b", 100, "mps"))
@@ -453,9 +524,14 @@ def case_bench(lab, tap):
     command = ["calib", "bench", "-o", "out", "--no-mps", "--quiet", "--set", "measure.window_s=0.3",
                "--set", "measure.warmup_s=0", "--set", "measure.grace_s=0.1", "--set",
                "measure.repeats=1"]
-    done = lab.run(*command, "--limit", "45s", env=card(lab), program=program)
+    done = lab.run(*command, "--limit", "20s", env=card(lab), program=program)
     tap.equal("exit code", done.code, 0)
-    solo, pairs = rows(lab, "out/probe_solo.csv"), rows(lab, "out/probe_pairs.csv")
+    pairs = rows(lab, "out/probe_pairs.csv")
+    command[command.index("out")] = "alone"
+    done = lab.run(*command, "--set", "measure.fraction=0", env=card(lab), program=program)
+    tap.equal("no fraction, no pairs: exit code", done.code, 0)
+    solo = rows(lab, "alone/probe_solo.csv")
+    tap.equal("no pairs", rows(lab, "alone/probe_pairs.csv"), [])
     kinds = {"fma", "mma", "stream", "l2", "smem", "h2d", "d2h", "launch", "graph", "occ", "spin",
              "burst", "host"}
     tap.equal("every kind alone", {row["probe"] for row in solo}, kinds)
@@ -486,6 +562,55 @@ def case_bench_none(lab, tap):
         done = lab.run("calib", "bench", "-o", "out", env=card(lab, **env) if env else None)
         tap.ok(name, done.code == 6 and said in done.err and len(done.err.splitlines()) == 1 and
                not os.path.exists(lab.path("out")), done.shown())
+
+
+FAKE_PYTHON = """#!/bin/sh
+# A torch that sees the card, and jobs of it.
+[ "$1" = -c ] && exit 0
+exec {rate_job} running 100 mps ready first=mps=1 share=.25
+"""
+
+
+def case_measure_card(lab, tap):
+    """scripts/measure_card: probes and jobs in the time there is, beside a reference"""
+    program = lab.path("colosim")
+    os.link(lab.program, program)
+    for path in (STUBS.parents[1] / "scripts/measure_card", pathlib.Path(
+            lab.program).parent / "calib/cuda/libcolosim-intercept.so"):
+        shutil.copy(path, lab.folder)
+    probe = FAKE_PROBE.format(rate_job=helper(lab, "rate_job")).replace("ready", "ready mps")
+    python = FAKE_PYTHON.format(rate_job=helper(lab, "rate_job"))
+    for name, text in (("colosim-probe", probe), ("python", python)):
+        os.chmod(lab.file(name, text), 0o755)
+    for name in ("running", "reference"):
+        (lab.folder / name).mkdir()
+    head = ",".join(f"{name}_{side}" for side in "ab" for name in ("probe", "blocks", "work", "gap"))
+    lab.file("reference/probe_pairs.csv", head + ",retain_a,retain_b\n" + "".join(
+        f"spin,1056,{a},0.0,spin,1056,{b},0,.4,.7\n" for a in (20000, 100000) for b in (
+            500000, 2000000, 10000000)) + "fma,1056,4000,9,fma,1056,4000,9,.1,.1\n")
+    env = {**card(lab), "PYTHON": lab.path("python")}
+    done = lab.run("out", ".8", "reference", env=env, program=lab.path("measure_card"))
+    tap.equal("exit code", done.code, 0)
+    tap.ok("no longer than it was given, and a window", done.seconds < 60, done.seconds)
+    probes, jobs = rows(lab, "out/probes/probe_pairs.csv"), rows(lab, "out/jobs/job_solo.csv")
+    tap.ok("pairs of probes, and jobs", probes and jobs, done.shown())
+    out = done.out.decode()
+    tap.ok("what card, and how windows ended", "Stub  a card, driver 580.00, CUDA 13000\n" in out and
+           "pair ok, MPS on, counters gpm\n" in out, out)
+    both = [row for row in probes if row["probe_a"] == row["probe_b"] == "spin" and {
+        row["work_a"], row["work_b"]} & {"20000", "100000"} and {row["work_a"], row["work_b"]} & {
+            "500000", "2000000", "10000000"}]
+    told = [line for line in out.splitlines() if "; reference 0." in line]
+    tap.equal("pairs that the reference has", len(told), len(both))
+    if both:
+        tap.ok("how far off: |.5 - .4| and |.5 - .7|, whichever comes first",
+               "mean difference of what is kept 0.150\n" in out, out)
+    again = lab.run("out", "0", env=env, program=lab.path("measure_card"))
+    tap.ok("with no time it prints what there is", again.code == 0 and "spin" in again.out.decode(),
+           again.shown())
+    tap.equal("nothing is left", gone(lab), [])
+    none = lab.run("none", "1", program=lab.path("measure_card"))
+    tap.ok("without a card: exit 6", none.code == 6 and "libcuda.so.1" in none.err, none.shown())
 
 
 def case_04_05(lab, tap):

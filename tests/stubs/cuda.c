@@ -5,7 +5,7 @@
  * STUB_CUDA_DEVICES  how many, 1 unless given
  * STUB_CUDA_HANG     cuInit does not return
  * STUB_CUDA_CALLS    a file to which each cuInit adds a byte
- * Every kernel takes 250 us. */
+ * Every kernel takes 250 us, by events in its own stream; by others 999 ms. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -84,11 +84,15 @@ result cuDeviceTotalMem_v2(size_t *bytes, int device)
     return 0;
 }
 
+/* The stream of this thread's latest launch; 2 is the thread's own. */
+static _Thread_local handle last_stream;
+
 result cuLaunchKernel(handle f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e,
                       unsigned g, unsigned shared, handle stream, void **params, void **extra)
 {
-    (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)shared, (void)stream;
+    (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)shared;
     (void)params, (void)extra;
+    last_stream = stream;
     return f == NULL ? 400 : 0; /* a launch that fails */
 }
 
@@ -96,7 +100,8 @@ result cuLaunchKernel(handle f, unsigned a, unsigned b, unsigned c, unsigned d, 
 result cuLaunchKernel_ptsz(handle f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e,
                            unsigned g, unsigned shared, handle stream, void **params, void **extra)
 {
-    return cuLaunchKernel(f, a, b, c, d, e, g, shared, stream, params, extra);
+    return cuLaunchKernel(f, a, b, c, d, e, g, shared, stream != NULL ? stream : (handle)2, params,
+                          extra);
 }
 
 result cuLaunchKernelEx(const void *config, handle f, void **params, void **extra)
@@ -162,13 +167,13 @@ result cuStreamIsCapturing(handle stream, int *capturing)
 result cuEventCreate(handle *event, unsigned flags)
 {
     (void)flags;
-    *event = malloc(1);
-    return 0;
+    *event = malloc(sizeof(int));
+    return *event != NULL ? 0 : 2;
 }
 
 result cuEventRecord(handle event, handle stream)
 {
-    (void)event;
+    *(int *)event = stream == last_stream;
     return stream == (handle)0xca ? 900 : 0;
 }
 
@@ -180,8 +185,8 @@ result cuEventQuery(handle event)
 
 result cuEventElapsedTime(float *ms, handle begin, handle end)
 {
-    (void)begin, (void)end;
-    *ms = .25f;
+    (void)begin; /* was recorded before the launch */
+    *ms = *(int *)end ? .25f : 999;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* libnvidia-ml.so.1 for one card, the first of tests/stubs/cuda.c.
  *
  * STUB_GPM=0        no GPM, as on an A100
+ * STUB_GPM_ERROR    what taking a sample returns: 4 is no permission
  * STUB_THROTTLE     a file: while it is there, the card is hot; its first number is the bits
  * STUB_MHZ          a file that holds the SM clock; 1980 unless it is there
  * GPM gives sm 75.5, occ 35.25, tensor 10.5, dram 40.125 percent between two samples. */
@@ -114,7 +115,7 @@ int nvmlGpmSampleGet(void *device, void *sample)
 {
     (void)device;
     *(char *)sample = 1; /* has been taken */
-    return 0;
+    return getenv("STUB_GPM_ERROR") != NULL ? atoi(getenv("STUB_GPM_ERROR")) : 0;
 }
 
 int nvmlGpmMetricsGet(struct get *g)
