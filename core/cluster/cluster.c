@@ -289,14 +289,16 @@ static void change(struct cluster *c, const struct job_table *t, int32_t task, i
                    int32_t n, int32_t sign)
 {
     int32_t gpu = t->gpu_milli[task], per_inst = cluster_seats_of_instance(c, gpu);
-    int32_t share = gpu < 1000 ? gpu : 1000;
+    int32_t share = gpu < 1000 ? gpu : 1000, next_inst = 0;
     for (int32_t i = 0; i < n; i++) {
         int32_t where = c->seats[first + i].where;
         if (where >= 0)
             card_change(c, where, sign * share, sign * t->card_mem_mib[task], sign);
-        if (i % per_inst == 0)
+        if (i == next_inst) {
             node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu,
                         sign * t->cpu_milli[task], sign * t->mem_mib[task]);
+            next_inst += per_inst;
+        }
     }
 }
 
