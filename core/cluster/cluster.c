@@ -70,6 +70,7 @@ static void empty(struct cluster *c)
     c->gpu_held_milli = c->gpu_mem_held_mib = 0;
     c->gpu_idle_milli = c->gpu_milli;
     c->cpu_idle_milli = c->cpu_milli;
+    c->n_cards_free = c->n_cards;
     for (int k = 0; k < 32; k++)
         c->free_list[k] = -1;
 }
@@ -268,9 +269,11 @@ static void card_change(struct cluster *c, int32_t card, int32_t share_milli, in
         c->card_mem_free_mib[card] = has_mib;
         c->gpu_mem_held_mib += (had_mib > 0 ? had_mib : 0) - (has_mib > 0 ? has_mib : 0);
     }
-    c->cards_free[node] -= c->card_n_jobs[card] == 0;
+    int32_t freed = -(c->card_n_jobs[card] == 0);
     c->card_n_jobs[card] += jobs;
-    c->cards_free[node] += c->card_n_jobs[card] == 0;
+    freed += c->card_n_jobs[card] == 0;
+    c->cards_free[node] += freed;
+    c->n_cards_free += freed;
     free_changes(c, node, after - before);
 }
 
@@ -354,7 +357,7 @@ static bool card_valid(const struct cluster *c, const struct job_table *t, int32
 
 bool cluster_valid(const struct cluster *c, const struct job_table *t)
 {
-    int64_t held = 0, idle = 0;
+    int64_t held = 0, idle = 0, n_free = 0;
     for (int32_t node = 0; node < c->n_nodes; node++) {
         int32_t free_cards = 0, free_milli = 0;
         for (int32_t card = c->node_card[node]; card < c->node_card[node + 1]; card++) {
@@ -370,6 +373,7 @@ bool cluster_valid(const struct cluster *c, const struct job_table *t)
             return false;
         held += c->node_gpu_milli[node] - c->gpu_free_milli[node];
         idle += c->gpu_free_milli[node];
+        n_free += c->cards_free[node];
     }
-    return held == c->gpu_held_milli && idle == c->gpu_idle_milli;
+    return held == c->gpu_held_milli && idle == c->gpu_idle_milli && n_free == c->n_cards_free;
 }

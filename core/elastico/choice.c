@@ -46,6 +46,8 @@ static double excess_cost_most(const struct choice_set *s)
     double usage[CHOICE_RES_MAX] = {0};
     for (int32_t j = 0; j < s->p->n_jobs; j++)
         for (int32_t r = 0; r < s->p->n_res; r++) {
+            if (isinf(s->ceiling[r]))
+                continue; /* a hard resource has no excess */
             double most = 0;
             for (int32_t o = s->p->begin[j]; o < s->p->begin[j + 1]; o++)
                 most = choice_demand(s, o)[r] > most ? choice_demand(s, o)[r] : most;

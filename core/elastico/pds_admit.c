@@ -159,7 +159,7 @@ static void walk_queue(struct walk *w)
                               w->ahead_milli >= (int64_t)w->a->p->cluster->n_cards * 1000;
         w->held = w->held || (s->aged[x.job] && w->a->v->running_first >= 0);
         s->queue[n++] = x;
-        w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
+        w->ahead_milli += x.milli;
     }
     s->n_waiting = n;
     s->asked_milli = w->ahead_milli;

@@ -45,7 +45,7 @@ int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind)
     const struct cluster *c = a->p->cluster;
     const struct job_table *t = a->v->jobs;
     int32_t task = t->task_begin[job], best = -1;
-    for (int32_t node = 0; node < c->n_nodes; node++)
+    for (int32_t node = 0; node < c->n_nodes && c->n_cards_free > 0; node++)
         if (c->cards_free[node] > 0 && a->s->menus.kind_of_node[node] == kind &&
             (best < 0 || c->cards_free[node] < c->cards_free[best]) &&
             place_node_most(c, t, task, &a->p->rules, node) > 0)
@@ -61,7 +61,7 @@ int32_t pass_free_cards(const struct pass *a, int32_t kind)
 {
     const struct cluster *c = a->p->cluster;
     int32_t n = 0;
-    for (int32_t node = 0; node < c->n_nodes; node++)
+    for (int32_t node = 0; node < c->n_nodes && c->n_cards_free > 0; node++)
         n += a->s->menus.kind_of_node[node] == kind ? c->cards_free[node] : 0;
     return n;
 }
@@ -94,7 +94,7 @@ bool pass_look_at_queue(struct pass *a)
         return false;
     for (int32_t i = 0; i < a->n_queue; i++) {
         a->queue_key[i] = s->queue[i].key;
-        a->asked_milli[i + 1] = a->asked_milli[i] + job_gpu_milli(a->v->jobs, s->queue[i].job);
+        a->asked_milli[i + 1] = a->asked_milli[i] + s->queue[i].milli;
     }
     return true;
 }

@@ -32,6 +32,7 @@ struct pds_config {
  * too long come before all others, in order of arrival. */
 struct pds_waiting {
     double key;
+    int64_t milli; /* asked for */
     int32_t job, shape;
 };
 
@@ -45,7 +46,7 @@ struct pds {
     struct esp esp;
     struct arena by_menu; /* owns what has the size of menus: esp, blocked, row_of_menu */
     bool has_menus;
-    int32_t n_jobs, most_options; /* of a menu, at all widths */
+    int32_t n_jobs, n_rows; /* n_rows: of all menus, at all widths, and one to wait */
 
     /* (n_jobs) */
     int32_t *kind, *option, *width; /* of running jobs: kind of card, place in the menu */
