@@ -78,6 +78,7 @@ void choice_set_load(struct choice_set *s, const struct choice_problem *p)
         s->capacity[r] = !known ? INFINITY : p->capacity == NULL ? 1 : p->capacity[r];
         s->ceiling[r] = !known || p->ceiling == NULL ? INFINITY : p->ceiling[r];
     }
+    s->rent_price[0] = NAN;
     s->score_max = 0;
     for (int32_t j = 0; j < p->n_jobs; j++)
         s->score_max += load_options(s, j);
@@ -89,6 +90,9 @@ void choice_rents(struct choice_set *s, const double *price)
 {
     double padded[CHOICE_RES_MAX] = {0};
     memcpy(padded, price, (size_t)s->p->n_res * sizeof *price);
+    if (memcmp(padded, s->rent_price, sizeof padded) == 0)
+        return;
+    memcpy(s->rent_price, padded, sizeof padded);
     const double *demand = s->demand;
     for (int32_t i = 0; i < s->p->n_rows; i++) {
         double rent = 0;

@@ -151,6 +151,7 @@ static bool run_pass(struct pass *a, bool fresh)
 {
     struct pds *s = a->s;
     double begin_s = pass_seconds(a);
+    s->n_passes++;
     s->epoch = (struct epoch){0};
     if (fresh)
         memcpy(s->price_before, s->price, sizeof s->price);

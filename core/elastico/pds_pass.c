@@ -17,9 +17,19 @@ double pass_tau(const struct pass *a, int32_t menu, double alone)
 void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
                     int32_t option_k, double s[2])
 {
-    int32_t i = pass_option(a, menu_i, option_i)->row, k = pass_option(a, menu_k, option_k)->row;
-    const struct iac_pair question[2] = {{i, k}, {k, i}};
-    pairing_ask(&a->s->pairing, 2, question, s);
+    struct pds *pds = a->s;
+    int32_t of = pass_menu(a, menu_i)->option + option_i;
+    int32_t beside = pass_menu(a, menu_k)->option + option_k;
+    struct pds_beside *known = &pds->beside[beside];
+    if (known->other != of || known->pass != pds->n_passes) {
+        int32_t i = pds->menus.option[of].row, k = pds->menus.option[beside].row;
+        const struct iac_pair question[2] = {{i, k}, {k, i}};
+        known->other = of;
+        known->pass = pds->n_passes;
+        pairing_ask(&pds->pairing, 2, question, known->s);
+    }
+    s[0] = known->s[0];
+    s[1] = known->s[1];
 }
 
 int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)

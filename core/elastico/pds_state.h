@@ -64,6 +64,12 @@ struct pds {
     int32_t n_shapes;
     int32_t *card; /* (n_cards) 0, 1, 2, … */
     int32_t *row_of_menu;
+    int64_t n_passes;
+    struct pds_beside {
+        int32_t other; /* option of menus.option */
+        int64_t pass;  /* of n_passes, in which it was asked about */
+        double s[2];   /* what the other suffers, and it itself */
+    } * beside;        /* (options of all menus) the last one that was asked about beside it */
     double price[CHOICE_RES_MAX], price_before[CHOICE_RES_MAX];
     struct arrivals arrivals;
     bool priced;  /* price_before means something */
