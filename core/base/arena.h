@@ -1,9 +1,9 @@
 /* arena.h - memory that is given back all at once, and the one helper by which arrays grow.
  *
  * An arena hands out zeroed memory that stays where it is until the arena is reset to a mark or
- * freed. Scratch use: mark, work, reset to the mark. Blocks double and a reset keeps the largest for
- * the next time, so work that is done again and again soon asks the system for nothing. An all-zero
- * arena is a valid empty one. */
+ * freed. Scratch use: mark, work, reset to the mark. Blocks double and a reset keeps the largest
+ * for the next time, so work that is done again and again soon asks the system for nothing. An
+ * all-zero arena is a valid empty one. */
 #ifndef COLOSIM_ARENA_H
 #define COLOSIM_ARENA_H
 
