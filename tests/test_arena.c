@@ -64,6 +64,25 @@ Test(arena, a_reset_gives_back_what_came_after_the_mark_and_nothing_before)
     arena_free(&a);
 }
 
+Test(arena, the_largest_block_that_a_reset_gives_back_serves_again_and_is_zero)
+{
+    enum { LARGE = 1000000 };
+    struct arena a = {0};
+    struct arena_mark mark = arena_mark(&a);
+    cr_assert_not_null(arena_alloc(&a, 100, 1));
+    unsigned char *large = arena_alloc(&a, LARGE, 1);
+    memset(large, 0xff, LARGE);
+    for (int round = 0; round < 3; round++) {
+        arena_reset(&a, mark);
+        unsigned char *first = arena_alloc(&a, 100, 1), *second = arena_alloc(&a, LARGE - 1000, 1);
+        cr_assert_eq(first, large);
+        cr_assert(second > first && second < first + LARGE, "in the same block");
+        cr_assert(all_zero(first, 100) && all_zero(second, LARGE - 1000));
+        memset(second, 0xff, LARGE - 1000);
+    }
+    arena_free(&a);
+}
+
 Test(arena, a_text_is_copied_with_a_nul_behind_it)
 {
     struct arena a = {0};

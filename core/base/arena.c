@@ -13,26 +13,44 @@ struct arena_block {
     alignas(max_align_t) unsigned char bytes[];
 };
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static size_t size_of(const struct arena_block *block) { return block != NULL ? block->size : 0; }
+
+/* A new top with room for so many bytes: the spare, which is not zeroed, or a larger one from the
+ * system, which is. */
+static bool add_block(struct arena *a, size_t bytes, bool *zeroed)
+{
+    struct arena_block *block = a->spare;
+    *zeroed = block == NULL || block->size < bytes;
+    if (*zeroed) {
+        size_t room = larger(larger(2 * size_of(a->top), 2 * size_of(a->spare)), BLOCK_BYTES);
+        room = larger(room, bytes);
+        block = calloc(1, sizeof *block + room);
+        if (block == NULL)
+            return false;
+        block->size = room;
+    } else {
+        a->spare = NULL;
+    }
+    block->below = a->top;
+    a->top = block;
+    a->used = 0;
+    return true;
+}
+
 void *arena_alloc(struct arena *a, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);
+    bool zeroed = false;
     if (size != 0 && count > (SIZE_MAX / 2) / size)
         return NULL;
     size_t bytes = (count * size + align - 1) / align * align;
-    if (a->top == NULL || a->top->size - a->used < bytes) {
-        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        struct arena_block *block = calloc(1, sizeof *block + room);
-        if (block == NULL)
-            return NULL;
-        block->below = a->top;
-        block->size = room;
-        a->top = block;
-        a->used = bytes;
-        return block->bytes; /* calloc's zeros need no second write */
-    }
+    if ((a->top == NULL || a->top->size - a->used < bytes) && !add_block(a, bytes, &zeroed))
+        return NULL;
     void *p = a->top->bytes + a->used;
     a->used += bytes;
-    return memset(p, 0, bytes);
+    return zeroed ? p : memset(p, 0, bytes);
 }
 
 char *arena_text(struct arena *a, const char *bytes, size_t n)
@@ -48,14 +66,24 @@ struct arena_mark arena_mark(const struct arena *a) { return (struct arena_mark)
 void arena_reset(struct arena *a, struct arena_mark mark)
 {
     while (a->top != mark.top) {
-        struct arena_block *below = a->top->below;
-        free(a->top);
-        a->top = below;
+        struct arena_block *block = a->top;
+        a->top = block->below;
+        if (size_of(a->spare) >= block->size) {
+            free(block);
+        } else {
+            free(a->spare);
+            a->spare = block;
+        }
     }
     a->used = mark.used;
 }
 
-void arena_free(struct arena *a) { arena_reset(a, (struct arena_mark){NULL, 0}); }
+void arena_free(struct arena *a)
+{
+    arena_reset(a, (struct arena_mark){NULL, 0});
+    free(a->spare);
+    a->spare = NULL;
+}
 
 bool array_grow(void **array, size_t *capacity, size_t want, size_t size)
 {

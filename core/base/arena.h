@@ -1,7 +1,9 @@
 /* arena.h - memory that is given back all at once, and the one helper by which arrays grow.
  *
  * An arena hands out zeroed memory that stays where it is until the arena is reset to a mark or
- * freed. Scratch use: mark, work, reset to the mark. An all-zero arena is a valid empty one. */
+ * freed. Scratch use: mark, work, reset to the mark. Blocks double and a reset keeps the largest
+ * for the next time, so work that is done again and again soon asks the system for nothing. An
+ * all-zero arena is a valid empty one. */
 #ifndef COLOSIM_ARENA_H
 #define COLOSIM_ARENA_H
 
@@ -11,7 +13,8 @@
 struct arena_block;
 struct arena {
     struct arena_block *top;
-    size_t used; /* bytes of the top block handed out */
+    size_t used;               /* bytes of the top block handed out */
+    struct arena_block *spare; /* given back and kept; NULL for none */
 };
 struct arena_mark {
     struct arena_block *top;

@@ -25,25 +25,30 @@ static bool read_decimal(const char *text, size_t length, struct decimal *out)
     *out = (struct decimal){0};
     if (p < end && (*p == '-' || *p == '+'))
         out->negative = *p++ == '-';
-    int n_digits = 0;
-    bool point = false;
+    uint64_t digits = 0; /* all in registers: text might point at out */
+    int exponent = 0;
+    bool any = false, point = false, dropped = false;
     for (; p < end; p++) {
-        if (*p == '.' && !point) {
-            point = true;
-        } else if (*p >= '0' && *p <= '9') {
-            n_digits = 1;
-            if (out->digits < 1000000000000000000u) {
-                out->digits = out->digits * 10 + (uint64_t)(*p - '0');
-                out->exponent -= point;
-            } else {
-                out->dropped = out->dropped || *p != '0';
-                out->exponent += !point;
-            }
-        } else {
+        unsigned digit = (unsigned)*p - '0';
+        if (digit > 9 && (*p != '.' || point))
             break;
+        if (digit > 9) {
+            point = true;
+            continue;
+        }
+        any = true;
+        if (digits < 1000000000000000000u) {
+            digits = digits * 10 + digit;
+            exponent -= point;
+        } else {
+            dropped = dropped || digit != 0;
+            exponent += !point;
         }
     }
-    if (n_digits == 0)
+    out->digits = digits;
+    out->exponent = exponent;
+    out->dropped = dropped;
+    if (!any)
         return false;
     if (p < end && (*p == 'e' || *p == 'E')) {
         bool minus = false;
@@ -62,26 +67,41 @@ static bool read_decimal(const char *text, size_t length, struct decimal *out)
 
 bool parse_scaled(const char *text, size_t length, int shift, int64_t *out)
 {
+    enum { TENS = 20 };
+    static const uint64_t ten[TENS] = {1u,
+                                       10u,
+                                       100u,
+                                       1000u,
+                                       10000u,
+                                       100000u,
+                                       1000000u,
+                                       10000000u,
+                                       100000000u,
+                                       1000000000u,
+                                       10000000000u,
+                                       100000000000u,
+                                       1000000000000u,
+                                       10000000000000u,
+                                       100000000000000u,
+                                       1000000000000000u,
+                                       10000000000000000u,
+                                       100000000000000000u,
+                                       1000000000000000000u,
+                                       10000000000000000000u};
     struct decimal d;
     if (!read_decimal(text, length, &d))
         return false;
     uint64_t v = d.digits;
-    int e = d.exponent + shift;
-    if (v == 0)
-        e = 0;
-    for (; e > 0; e--) {
-        if (v > (uint64_t)TIME_LIMIT_US / 10)
-            return false;
-        v *= 10;
-    }
-    if (e < -19) {
+    int e = v == 0 ? 0 : d.exponent + shift;
+    if (e >= TENS || (e > 0 && v > (uint64_t)TIME_LIMIT_US / ten[e]))
+        return false;
+    if (e >= 0) {
+        v *= ten[e];
+    } else if (e <= -TENS) {
         v = 0;
-    } else if (e < 0) {
-        uint64_t scale = 1;
-        for (; e < 0 && scale <= UINT64_MAX / 10; e++)
-            scale *= 10;
-        uint64_t rest = v % scale;
-        v = v / scale + (rest >= scale - rest && rest > 0);
+    } else {
+        uint64_t rest = v % ten[-e];
+        v = v / ten[-e] + (rest >= ten[-e] - rest && rest > 0);
     }
     if (v > (uint64_t)TIME_LIMIT_US)
         return false;

@@ -63,7 +63,10 @@ struct wish {
     int32_t *n_usable;       /* (n_nodes) the first so many of its cards here */
     int32_t *n_taken;        /* (n_nodes) instances put there */
     int32_t *n_most;         /* (n_nodes) instances by CPU, memory, type and pool */
-    int32_t *where;          /* (seats) */
+    struct card_worth *next; /* (n_open) nodes with room for one instance: the worst card of the
+                                next there, of worth -1 where none fits any more */
+    int32_t n_open;
+    int32_t *where; /* (seats) */
     int32_t per_inst;
 };
 
@@ -97,32 +100,47 @@ static void rank_cards(const struct plan *p, int32_t job, const int32_t *card, i
     }
 }
 
-/* The worst card of the next instance on this node; -1 when none fits there. */
-static double next_worth(const struct cluster *c, const struct wish *w, int32_t node)
+/* How many instances the node holds. */
+static int32_t instances(const struct wish *w, int32_t node)
 {
-    int32_t need = (w->n_taken[node] + 1) * w->per_inst;
-    if (w->n_taken[node] >= w->n_most[node] || need > w->n_usable[node])
-        return -1;
-    return w->card[c->node_card[node] + need - 1].worth;
+    int32_t n = w->n_usable[node] / w->per_inst;
+    return n < w->n_most[node] ? n : w->n_most[node];
 }
 
-static bool seat_instance(const struct cluster *c, struct wish *w, int32_t inst)
+/* The last card of the next instance on this node. */
+static struct card_worth next_of(const struct cluster *c, const struct wish *w, int32_t node)
 {
-    int32_t best = -1;
-    double most = -1;
-    for (int32_t node = 0; node < c->n_nodes; node++) {
-        double glad = next_worth(c, w, node);
-        if (glad > most) {
-            best = node;
-            most = glad;
-        }
-    }
-    for (int32_t i = 0; best >= 0 && i < w->per_inst; i++)
+    int32_t last = c->node_card[node] + (w->n_taken[node] + 1) * w->per_inst - 1;
+    bool fits = w->n_taken[node] < instances(w, node);
+    return fits ? w->card[last] : (struct card_worth){-1, -1};
+}
+
+static void seat_instance(const struct cluster *c, struct wish *w, int32_t inst)
+{
+    struct card_worth *best = w->next;
+    for (int32_t i = 1; i < w->n_open; i++)
+        if (w->next[i].worth > best->worth)
+            best = &w->next[i];
+    int32_t node = c->card_node[best->card];
+    for (int32_t i = 0; i < w->per_inst; i++)
         w->where[inst * w->per_inst + i] =
-            w->card[c->node_card[best] + w->n_taken[best] * w->per_inst + i].card;
-    if (best >= 0)
-        w->n_taken[best]++;
-    return best >= 0;
+            w->card[c->node_card[node] + w->n_taken[node] * w->per_inst + i].card;
+    w->n_taken[node]++;
+    *best = next_of(c, w, node);
+}
+
+/* False where there are not cards enough. */
+static bool seat_all(const struct cluster *c, struct wish *w, int32_t n_inst)
+{
+    int64_t n = 0;
+    for (int32_t node = 0; node < c->n_nodes; node++) {
+        n += instances(w, node);
+        if (instances(w, node) > 0)
+            w->next[w->n_open++] = next_of(c, w, node);
+    }
+    for (int32_t i = 0; i < n_inst && n >= n_inst; i++)
+        seat_instance(c, w, i);
+    return n >= n_inst;
 }
 
 bool beside_start_best(struct plan *p, int32_t job, const int32_t *card, int32_t n_cards,
@@ -134,23 +152,24 @@ bool beside_start_best(struct plan *p, int32_t job, const int32_t *card, int32_t
         return false;
     const struct cluster *c = p->cluster;
     struct arena_mark before = arena_mark(scratch);
-    int32_t task = task_left(p, job), n_inst = p->jobs->n_inst[task], n = 0;
+    int32_t task = task_left(p, job), n_inst = p->jobs->n_inst[task];
+    bool seated = false;
     struct wish w = {.per_inst = p->jobs->gpu_milli[task] / 1000};
     size_t n_nodes = (size_t)c->n_nodes;
     w.card = arena_alloc(scratch, (size_t)c->n_cards, sizeof *w.card);
     w.n_usable = arena_alloc(scratch, n_nodes, sizeof *w.n_usable);
     w.n_taken = arena_alloc(scratch, n_nodes, sizeof *w.n_taken);
     w.n_most = arena_alloc(scratch, n_nodes, sizeof *w.n_most);
+    w.next = arena_alloc(scratch, n_nodes, sizeof *w.next);
     w.where = arena_alloc(scratch, (size_t)n_inst * (size_t)w.per_inst, sizeof *w.where);
     if (w.card == NULL || w.n_usable == NULL || w.n_taken == NULL || w.n_most == NULL ||
-        w.where == NULL) {
+        w.next == NULL || w.where == NULL) {
         p->failed = true;
     } else {
         rank_cards(p, job, card, n_cards, worth, context, &w);
-        while (n < n_inst && seat_instance(c, &w, n))
-            n++;
+        seated = seat_all(c, &w, n_inst);
     }
-    bool starts = n == n_inst && plan_start_at(p, job, w.where, n_inst * w.per_inst);
+    bool starts = seated && plan_start_at(p, job, w.where, n_inst * w.per_inst);
     arena_reset(scratch, before);
     return starts;
 }

@@ -80,6 +80,7 @@ static void empty(struct cluster *c)
     c->gpu_held_milli = c->gpu_mem_held_mib = 0;
     c->gpu_idle_milli = c->gpu_milli;
     c->cpu_idle_milli = c->cpu_milli;
+    c->n_cards_free = c->n_cards;
     for (int k = 0; k < 32; k++)
         c->free_list[k] = -1;
 }
@@ -281,9 +282,11 @@ static void card_change(struct cluster *c, int32_t card, int32_t share_milli, in
         c->card_mem_free_mib[card] = has_mib;
         c->gpu_mem_held_mib += (had_mib > 0 ? had_mib : 0) - (has_mib > 0 ? has_mib : 0);
     }
-    c->cards_free[node] -= c->card_n_jobs[card] == 0;
+    int32_t freed = -(c->card_n_jobs[card] == 0);
     c->card_n_jobs[card] += jobs;
-    c->cards_free[node] += c->card_n_jobs[card] == 0;
+    freed += c->card_n_jobs[card] == 0;
+    c->cards_free[node] += freed;
+    c->n_cards_free += freed;
     free_changes(c, node, after - before);
 }
 
@@ -311,17 +314,18 @@ static void change(struct cluster *c, const struct job_table *t, int32_t task, i
                    int32_t n, int32_t sign)
 {
     int32_t gpu = t->gpu_milli[task], per_inst = cluster_seats_of_instance(c, gpu);
-    int32_t share = gpu < 1000 ? gpu : 1000;
+    int32_t share = gpu < 1000 ? gpu : 1000, next_inst = 0;
     for (int32_t i = 0; i < n; i++) {
         int32_t where = c->seats[first + i].where;
         if (where >= 0)
             card_change(c, where, sign * share, sign * t->card_mem_mib[task], sign);
-        if (i % per_inst != 0)
-            continue;
-        node_change(c, seat_node(c, where), where >= 0 ? 0 : sign * gpu, sign * t->cpu_milli[task],
-                    sign * t->mem_mib[task]);
-        bandwidth_change(c, seat_node(c, where), sign * t->nic_mbps[task],
-                         sign * t->storage_mbps[task]);
+        if (i == next_inst) {
+            int32_t node = seat_node(c, where);
+            node_change(c, node, where >= 0 ? 0 : sign * gpu, sign * t->cpu_milli[task],
+                        sign * t->mem_mib[task]);
+            bandwidth_change(c, node, sign * t->nic_mbps[task], sign * t->storage_mbps[task]);
+            next_inst += per_inst;
+        }
     }
 }
 
@@ -385,7 +389,7 @@ static bool card_valid(const struct cluster *c, const struct job_table *t, int32
 
 bool cluster_valid(const struct cluster *c, const struct job_table *t)
 {
-    int64_t held = 0, idle = 0;
+    int64_t held = 0, idle = 0, n_free = 0;
     for (int32_t node = 0; node < c->n_nodes; node++) {
         int32_t free_cards = 0, free_milli = 0;
         for (int32_t card = c->node_card[node]; card < c->node_card[node + 1]; card++) {
@@ -403,6 +407,7 @@ bool cluster_valid(const struct cluster *c, const struct job_table *t)
             return false;
         held += c->node_gpu_milli[node] - c->gpu_free_milli[node];
         idle += c->gpu_free_milli[node];
+        n_free += c->cards_free[node];
     }
-    return held == c->gpu_held_milli && idle == c->gpu_idle_milli;
+    return held == c->gpu_held_milli && idle == c->gpu_idle_milli && n_free == c->n_cards_free;
 }

@@ -75,6 +75,7 @@ struct cluster {
                                once */
     int64_t gpu_mem_held_mib, gpu_mem_mib;  /* on cards whose memory is known */
     int64_t gpu_idle_milli, cpu_idle_milli; /* sums of the free columns; may be read by policies */
+    int32_t n_cards_free;                   /* sum of cards_free */
 
     struct seat *seats;
     size_t n_seats, seat_capacity;

@@ -35,7 +35,10 @@ int32_t shapes_of(const struct job_table *t, bool workload_counts, int32_t *shap
             goto out;
         for (int32_t k = 0; k < n_tasks; k++)
             asks[k] = ask_of(t, first + k, workload_counts);
-        shape[job] = names_add(&shapes, (const char *)asks, (size_t)n_tasks * sizeof *asks);
+        size_t size = (size_t)n_tasks * sizeof *asks;
+        bool repeats = job > 0 && names_length(&shapes, shape[job - 1]) == size &&
+                       memcmp(names_text(&shapes, shape[job - 1]), asks, size) == 0;
+        shape[job] = repeats ? shape[job - 1] : names_add(&shapes, (const char *)asks, size);
         if (shape[job] < 0)
             goto out;
     }

@@ -46,6 +46,8 @@ static double excess_cost_most(const struct choice_set *s)
     double usage[CHOICE_RES_MAX] = {0};
     for (int32_t j = 0; j < s->p->n_jobs; j++)
         for (int32_t r = 0; r < s->p->n_res; r++) {
+            if (isinf(s->ceiling[r]))
+                continue; /* a hard resource has no excess */
             double most = 0;
             for (int32_t o = s->p->begin[j]; o < s->p->begin[j + 1]; o++)
                 most = choice_demand(s, o)[r] > most ? choice_demand(s, o)[r] : most;
@@ -76,6 +78,7 @@ void choice_set_load(struct choice_set *s, const struct choice_problem *p)
         s->capacity[r] = !known ? INFINITY : p->capacity == NULL ? 1 : p->capacity[r];
         s->ceiling[r] = !known || p->ceiling == NULL ? INFINITY : p->ceiling[r];
     }
+    s->rent_price[0] = NAN;
     s->score_max = 0;
     for (int32_t j = 0; j < p->n_jobs; j++)
         s->score_max += load_options(s, j);
@@ -87,6 +90,9 @@ void choice_rents(struct choice_set *s, const double *price)
 {
     double padded[CHOICE_RES_MAX] = {0};
     memcpy(padded, price, (size_t)s->p->n_res * sizeof *price);
+    if (memcmp(padded, s->rent_price, sizeof padded) == 0)
+        return;
+    memcpy(s->rent_price, padded, sizeof padded);
     const double *demand = s->demand;
     for (int32_t i = 0; i < s->p->n_rows; i++) {
         double rent = 0;

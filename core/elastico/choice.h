@@ -53,12 +53,13 @@ struct choice {
 /* A problem made ready for many looks at it. */
 struct choice_set {
     const struct choice_problem *p;
-    int32_t width;    /* n_res up to a multiple of CHOICE_LANES; what is added is 0 */
-    double *demand;   /* (n_rows x width) */
-    int32_t *row;     /* (options) */
-    double *cost;     /* (options) INFINITY where not allowed */
-    double *rent;     /* (n_rows) Σ_r price_r demand_r of a row, at the last prices looked at */
-    double score_max; /* no choice scores more */
+    int32_t width;  /* n_res up to a multiple of CHOICE_LANES; what is added is 0 */
+    double *demand; /* (n_rows x width) */
+    int32_t *row;   /* (options) */
+    double *cost;   /* (options) INFINITY where not allowed */
+    double *rent;   /* (n_rows) Σ_r price_r demand_r of a row, at rent_price */
+    double rent_price[CHOICE_RES_MAX]; /* the last prices looked at; NAN: none yet */
+    double score_max;                  /* no choice scores more */
     int32_t n_jobs_room, n_options_room, n_rows_room;
     double capacity[CHOICE_RES_MAX]; /* INFINITY beyond n_res */
     double ceiling[CHOICE_RES_MAX];

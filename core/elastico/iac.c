@@ -294,14 +294,18 @@ void iac_predict(struct iac_reader *r, const struct iac_side *side, int32_t n,
     }
 }
 
+static double least_of(double x, double y) { return x < y ? x : y; }
+
+static double most_of(double x, double y) { return x > y ? x : y; }
+
 double iac_tau(const struct iac_tau *t, double rate_over_least, double u)
 {
     double pressed = t->beta * (u / t->u_target - 1);
     switch (t->form) {
     case IAC_TAU_FLOOR:
-        pressed = fmin(fmax(pressed, -t->beta_max), t->beta_max);
-        return fmax(1, fmin(rate_over_least, t->base + pressed));
-    case IAC_TAU_PAPER: return fmin(t->base, rate_over_least) + fmin(pressed, t->beta_max);
+        pressed = least_of(most_of(pressed, -t->beta_max), t->beta_max);
+        return most_of(1, least_of(rate_over_least, t->base + pressed));
+    case IAC_TAU_PAPER: return least_of(t->base, rate_over_least) + least_of(pressed, t->beta_max);
     }
     assert(false);
     return 1;

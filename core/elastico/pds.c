@@ -14,8 +14,9 @@ static bool before(const struct pds_waiting *x, const struct pds_waiting *y)
 
 static void put(struct pds *s, const struct view *v, int32_t job)
 {
-    struct pds_waiting w = {.job = job, .shape = s->shape[job]};
-    w.key = key_of(s, v->jobs, job, (double)job_gpu_milli(v->jobs, job), s->left_s[job]);
+    struct pds_waiting w = {
+        .job = job, .shape = s->shape[job], .milli = job_gpu_milli(v->jobs, job)};
+    w.key = key_of(s, v->jobs, job, (double)w.milli, s->left_s[job]);
     int32_t lo = 0, hi = s->n_waiting;
     while (lo < hi) {
         int32_t middle = lo + (hi - lo) / 2;
@@ -150,6 +151,7 @@ static bool run_pass(struct pass *a, bool fresh)
 {
     struct pds *s = a->s;
     double begin_s = pass_seconds(a);
+    s->n_passes++;
     s->epoch = (struct epoch){0};
     if (fresh)
         memcpy(s->price_before, s->price, sizeof s->price);

@@ -175,7 +175,7 @@ static void walk_queue(struct walk *w)
         if (s->aged[x.job] && isinf(w->held_s) && w->a->v->running_first >= 0)
             w->held_s = free_in(w->a, x.job);
         s->queue[n++] = x;
-        w->ahead_milli += job_gpu_milli(w->a->v->jobs, x.job);
+        w->ahead_milli += x.milli;
     }
     s->n_waiting = n;
     s->asked_milli = w->ahead_milli;

@@ -11,22 +11,18 @@ struct match {
     double s_guest, s_host, tau_guest, tau_host;
 };
 
-static int alike_then_least(const void *x, const void *y, void *context)
+static int first_fit(const void *x, const void *y)
 {
-    const struct pass *a = context;
+    return ((const struct host *)x)->card - ((const struct host *)y)->card;
+}
+
+static int alike_then_least(const void *x, const void *y)
+{
     const struct host *hx = x, *hy = y;
-    const struct resident *rx = &a->resident[hx->resident], *ry = &a->resident[hy->resident];
-    if (pass_is(a, PDS_NO_ESP)) /* first fit */
-        return hx->card - hy->card;
-    bool gx = rx->n_cards > 1, gy = ry->n_cards > 1;
-    if (gx != gy)
-        return gx ? 1 : -1;
-    if (rx->menu != ry->menu)
-        return rx->menu < ry->menu ? -1 : 1;
-    if (rx->option != ry->option)
-        return rx->option - ry->option;
-    if (rx->omega != ry->omega)
-        return rx->omega < ry->omega ? -1 : 1;
+    if (hx->alike != hy->alike)
+        return hx->alike < hy->alike ? -1 : 1;
+    if (hx->omega != hy->omega)
+        return hx->omega < hy->omega ? -1 : 1;
     return hx->resident - hy->resident;
 }
 
@@ -58,10 +54,13 @@ bool walk_find_hosts(struct walk *w)
         const struct resident *r = &a->resident[i];
         bool sole = a->s->alone[r->job] || pass_is_sole(a, r->job);
         int32_t card = sole ? -1 : single_card(a, r);
+        uint64_t alike =
+            (uint64_t)(r->n_cards > 1) << 63 | (uint64_t)r->menu << 32 | (uint32_t)r->option;
         if (card >= 0)
-            w->host[w->n_hosts++] = (struct host){i, card};
+            w->host[w->n_hosts++] = (struct host){alike, r->omega, i, card};
     }
-    qsort_r(w->host, (size_t)w->n_hosts, sizeof *w->host, alike_then_least, a);
+    qsort(w->host, (size_t)w->n_hosts, sizeof *w->host,
+          pass_is(a, PDS_NO_ESP) ? first_fit : alike_then_least);
     for (int32_t i = 0; i < w->n_hosts; i++) {
         if (i == 0 || !same_group(a, &w->host[i - 1], &w->host[i]))
             w->group[w->n_groups++] = (struct hosts){i, i};
@@ -76,9 +75,10 @@ static bool node_takes(const struct pass *a, int32_t job, int32_t card)
                            a->p->cluster->card_node[card]) > 0;
 }
 
-/* Is this point safe for both, and worth the margin? Keeps the best in m. */
-static void weigh(const struct pass *a, const struct resident *r, const struct guest *g,
-                  const struct pair_point *pt, struct match *m)
+/* Is this point beside a host of the group safe for both, and worth the margin? Keeps the best in
+ * m. */
+static void weigh(const struct pass *a, int32_t group, const struct resident *r,
+                  const struct guest *g, const struct pair_point *pt, struct match *m)
 {
     int32_t guest_menu = g->menu;
     double factor = g->factor;
@@ -86,16 +86,20 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
     bool stays = pt->host == r->option, greedy = pass_is(a, PDS_NO_ESP);
     if (!stays && (r->touched || r->shares || !pt->front || pass_is(a, PDS_NO_PDS)))
         return;
-    double alone_g = pass_option(a, guest_menu, pt->guest)->speed * factor;
     double alone_h = pass_speed(a, r->menu, pt->host, r->width);
     double s_host = stays && r->s > pt->s_host ? r->s : pt->s_host;
     double v_guest = pt->v_guest * factor, v_host = alone_h / s_host, now = r->alone / r->s;
-    double tau_g = pass_tau(a, guest_menu, alone_g), tau_h = pass_tau(a, r->menu, alone_h);
-    if (pt->s_guest > tau_g || s_host > tau_h || !menu_keeps(gm, v_guest) ||
-        !menu_keeps(hm, v_host))
+    if (!menu_keeps(gm, v_guest) || !menu_keeps(hm, v_host))
         return;
     double without = r->worth * now + walk_alternative(g, v_guest, r->left_s / v_host);
     double with = g->worth * v_guest + r->worth * v_host;
+    double least = greedy ? -INFINITY : (1 + a->config->margin) * without;
+    if (with < least || with - without <= m->gain)
+        return; /* what a change costs would only make it less */
+    double alone_g = pass_option(a, guest_menu, pt->guest)->speed * factor;
+    double tau_g = pass_tau(a, guest_menu, alone_g), tau_h = pass_tau(a, r->menu, alone_h);
+    if (pt->s_guest > tau_g || s_host > tau_h)
+        return;
     if (!stays && !r->fresh) {
         double cost_s = transition_config_s(&a->config->cost, a->s->menus.rst, r->job,
                                             pass_option(a, r->menu, r->option)->config,
@@ -103,17 +107,17 @@ static void weigh(const struct pass *a, const struct resident *r, const struct g
         double over_s = horizon_of(a, r->left_s, now);
         with -= cost_s > 0 ? r->worth * now * cost_s / (over_s > 1 ? over_s : 1) : 0;
     }
-    if (!greedy && with < (1 + a->config->margin) * without)
+    if (with < least)
         return;
     if (with - without > m->gain)
-        *m = (struct match){m->group,    pt->guest, pt->host, with - without,
+        *m = (struct match){group,       pt->guest, pt->host, with - without,
                             pt->s_guest, s_host,    tau_g,    tau_h};
 }
 
 /* Without prices the least score (7) is the fastest configuration's: the guest in that, if it fits
  * and is safe beside the host as he is. */
-static void weigh_fastest(struct pass *a, const struct resident *r, const struct guest *g,
-                          struct match *m)
+static void weigh_fastest(struct pass *a, int32_t group, const struct resident *r,
+                          const struct guest *g, struct match *m)
 {
     const struct menu_option *guest = pass_option(a, g->menu, 0);
     struct pair_point pt = {.host = (int16_t)r->option, .front = true};
@@ -125,7 +129,7 @@ static void weigh_fastest(struct pass *a, const struct resident *r, const struct
     pt.s_guest = s[0];
     pt.s_host = s[1];
     pt.v_guest = guest->speed / s[0];
-    weigh(a, r, g, &pt, m);
+    weigh(a, group, r, g, &pt, m);
 }
 
 /* The best host for a job on one card; group -1 where there is none. */
@@ -144,9 +148,8 @@ static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_
         if (pass_menu(a, r->menu)->kind != pass_menu(a, menu)->kind ||
             !node_takes(a, job, host->card))
             continue;
-        struct match m = {.group = g, .gain = -INFINITY};
         if (fastest) {
-            weigh_fastest(a, r, &guest, &m);
+            weigh_fastest(a, g, r, &guest, &best);
         } else {
             const struct pair_list *list = pairing_of(&a->s->pairing, menu, r->menu);
             if (list == NULL) {
@@ -154,10 +157,8 @@ static struct match find_match(struct walk *w, int32_t job, int32_t menu, int32_
                 return best;
             }
             for (int32_t i = 0; i < list->n; i++)
-                weigh(a, r, &guest, &list->point[i], &m);
+                weigh(a, g, r, &guest, &list->point[i], &best);
         }
-        if (m.gain > best.gain)
-            best = m;
         if (pass_is(a, PDS_NO_ESP) && best.group >= 0)
             break;
     }

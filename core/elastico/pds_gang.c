@@ -42,15 +42,6 @@ static double worth_of_card(const void *context, const struct plan *p, int32_t j
     return 1 / (1 + r->worth * (r->alone / r->s - r->alone / s_host));
 }
 
-/* Was this neighbour met on an earlier card of the gang? */
-static bool met(const struct pass *a, int32_t job, int32_t n, int32_t other)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (pass_neighbour(a, job, pass_card(a, job, i)) == other)
-            return true;
-    return false;
-}
-
 /* Weighs a started gang against its neighbours without it; with keep, writes what they agreed to.
  */
 static bool gang_pays(const struct gang *g, int32_t job, bool keep)
@@ -58,6 +49,7 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
     struct pass *a = g->a;
     int32_t n = a->p->at[a->v->jobs->task_begin[job]].n;
     double with = 0, without = 0, slowest = 1, longest_s = 0;
+    a->n_weighed++;
     for (int32_t i = 0; i < n; i++) {
         int32_t other = pass_neighbour(a, job, pass_card(a, job, i));
         if (other < 0)
@@ -71,7 +63,8 @@ static bool gang_pays(const struct gang *g, int32_t job, bool keep)
             r->s = s_host;
             r->shares = true;
             a->s->tau[other] = pass_tau(a, r->menu, r->alone);
-        } else if (!met(a, job, i, other)) {
+        } else if (r->met != a->n_weighed) {
+            r->met = a->n_weighed;
             without += r->worth * r->alone / r->s;
             with += r->worth * r->alone / s_host;
             longest_s = fmax(longest_s, r->left_s * s_host / r->alone);

@@ -142,11 +142,12 @@ static bool prices_new(struct pds *s, const struct view *v)
     }
     n = n < s->n_jobs ? n : s->n_jobs;
     n = n > 0 ? n : 1;
-    s->most_options = (int32_t)most + 1;
+    s->n_rows = (int32_t)n_rows;
     n_rows = n_rows < n * most ? n_rows : n * most + 1;
     s->row_of_menu = arena_alloc(arena, (size_t)s->menus.n + 1, sizeof *s->row_of_menu);
     s->blocked = arena_alloc(arena, (size_t)s->n_shapes + 1, sizeof *s->blocked);
-    return s->row_of_menu != NULL && s->blocked != NULL &&
+    s->beside = arena_alloc(arena, (size_t)s->menus.n_options + 1, sizeof *s->beside);
+    return s->row_of_menu != NULL && s->blocked != NULL && s->beside != NULL &&
            esp_init(&s->esp, (int32_t)n, (int32_t)(n * (most + 1)), (int32_t)n_rows, arena);
 }
 

@@ -28,9 +28,19 @@ double pass_speed_here(const struct pass *a, int32_t job, int32_t menu, int32_t 
 void pass_slowdowns(struct pass *a, int32_t menu_i, int32_t option_i, int32_t menu_k,
                     int32_t option_k, double s[2])
 {
-    int32_t i = pass_option(a, menu_i, option_i)->row, k = pass_option(a, menu_k, option_k)->row;
-    const struct iac_pair question[2] = {{i, k}, {k, i}};
-    pairing_ask(&a->s->pairing, 2, question, s);
+    struct pds *pds = a->s;
+    int32_t of = pass_menu(a, menu_i)->option + option_i;
+    int32_t beside = pass_menu(a, menu_k)->option + option_k;
+    struct pds_beside *known = &pds->beside[beside];
+    if (known->other != of || known->pass != pds->n_passes) {
+        int32_t i = pds->menus.option[of].row, k = pds->menus.option[beside].row;
+        const struct iac_pair question[2] = {{i, k}, {k, i}};
+        known->other = of;
+        known->pass = pds->n_passes;
+        pairing_ask(&pds->pairing, 2, question, known->s);
+    }
+    s[0] = known->s[0];
+    s[1] = known->s[1];
 }
 
 int32_t pass_neighbour(const struct pass *a, int32_t job, int32_t card)
@@ -56,7 +66,7 @@ int32_t pass_free_card(const struct pass *a, int32_t job, int32_t kind)
     const struct cluster *c = a->p->cluster;
     const struct job_table *t = a->v->jobs;
     int32_t task = t->task_begin[job], best = -1;
-    for (int32_t node = 0; node < c->n_nodes; node++)
+    for (int32_t node = 0; node < c->n_nodes && c->n_cards_free > 0; node++)
         if (c->cards_free[node] > 0 && a->s->menus.kind_of_node[node] == kind &&
             (best < 0 || c->cards_free[node] < c->cards_free[best]) &&
             place_node_most(c, t, task, &a->p->rules, node) > 0)
@@ -72,7 +82,7 @@ int32_t pass_free_cards(const struct pass *a, int32_t kind)
 {
     const struct cluster *c = a->p->cluster;
     int32_t n = 0;
-    for (int32_t node = 0; node < c->n_nodes; node++)
+    for (int32_t node = 0; node < c->n_nodes && c->n_cards_free > 0; node++)
         n += a->s->menus.kind_of_node[node] == kind ? c->cards_free[node] : 0;
     return n;
 }
@@ -106,7 +116,7 @@ bool pass_look_at_queue(struct pass *a)
         return false;
     for (int32_t i = 0; i < a->n_queue; i++) {
         a->queue_key[i] = s->queue[i].key;
-        a->asked_milli[i + 1] = a->asked_milli[i] + job_gpu_milli(a->v->jobs, s->queue[i].job);
+        a->asked_milli[i + 1] = a->asked_milli[i] + s->queue[i].milli;
     }
     return true;
 }

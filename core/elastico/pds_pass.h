@@ -18,6 +18,7 @@ struct resident {
     bool shares;   /* somebody sits on one of its cards */
     bool touched;  /* changed in this pass */
     bool fresh;    /* started in this pass: what it starts as can still change for nothing */
+    int32_t met;   /* the last of pass.n_weighed that it was a neighbour in */
 };
 struct couple {
     int32_t a, b; /* residents, a < b; once for each pair */
@@ -32,6 +33,7 @@ struct pass {
     int32_t n;
     struct couple *couple; /* (n_couples) */
     int32_t n_couples;
+    int32_t n_weighed;    /* gangs, beside the neighbours that they would have */
     double u;             /* part of the cluster in use or asked for */
     double *queue_key;    /* (n_queue) the queue before the walk, ascending */
     int64_t *asked_milli; /* (n_queue + 1) by the first so many of it together */

@@ -14,6 +14,9 @@ struct priced {
     struct choice_problem p;
     int32_t *job, *menu, *begin, *row, *current; /* (jobs), (jobs), (jobs + 1), (options), (jobs) */
     int32_t *item;                               /* (options) option x n_widths + width, -1: wait */
+    int32_t *kept;    /* (rows) items of a menu that keep its promise, from its first row on */
+    int32_t *n_kept;  /* (menus) */
+    double *least_of; /* (menus x n_res) footprint of the least of them */
     double *demand, *loss, *weight, *penalty;
     double capacity[CHOICE_RES_MAX], ceiling[CHOICE_RES_MAX];
     double least[CHOICE_RES_MAX]; /* footprint of the running jobs at their smallest */
@@ -91,71 +94,119 @@ static void find_whole(struct pass *a)
     a->per_card[RES_RAM] = host ? 1 / (double)c->mem_mib : 0;
 }
 
+/* How many of the queue are priced. */
+static int32_t n_priced(const struct pass *a)
+{
+    int64_t depth = pass_is(a, PDS_NO_PDS) ? 0 : a->config->queue_depth;
+    return (int32_t)(depth < a->s->n_waiting ? depth : a->s->n_waiting);
+}
+
+/* Of a job on the first kind of card that has one; -1. */
+static int32_t first_menu(const struct pass *a, int32_t job)
+{
+    int32_t menu = -1;
+    for (int32_t k = 0; k < a->s->menus.n_kinds && menu < 0; k++)
+        menu = a->s->menus.of_job[(size_t)k * (size_t)a->s->n_jobs + (size_t)job];
+    return menu;
+}
+
+static int64_t items_of(const struct menu *m) { return (int64_t)m->n_options * m->n_widths; }
+
+/* Options of the jobs to be priced: those of their menus, and one more to wait. */
+static size_t count_options(const struct pass *a, int32_t n_waiting)
+{
+    const struct menus *menus = &a->s->menus;
+    int64_t n = 1;
+    for (int32_t i = 0; i < a->n; i++)
+        n += items_of(&menus->menu[a->resident[i].menu]);
+    for (int32_t i = 0; i < n_waiting; i++) {
+        int32_t menu = first_menu(a, a->s->queue[i].job);
+        n += menu < 0 ? 0 : 1 + items_of(&menus->menu[menu]);
+    }
+    return (size_t)n;
+}
+
 static bool arrays_new(struct priced *q)
 {
     struct pass *a = q->a;
     struct arena *scratch = a->v->scratch;
-    int64_t depth = pass_is(a, PDS_NO_PDS) ? 0 : a->config->queue_depth;
-    int32_t n = a->n + (int32_t)(depth < a->s->n_waiting ? depth : a->s->n_waiting);
-    size_t jobs = (size_t)n + 1, options = jobs * (size_t)a->s->most_options;
-    size_t rows = options;
+    int32_t n_waiting = n_priced(a);
+    size_t jobs = (size_t)a->n + (size_t)n_waiting + 1, options = count_options(a, n_waiting);
+    size_t rows = (size_t)a->s->n_rows < options ? (size_t)a->s->n_rows : options;
+    size_t menus = (size_t)a->s->menus.n + 1, n_res = (size_t)a->n_res;
 #define NEW(name, count) ((q->name = arena_alloc(scratch, (count), sizeof *q->name)) != NULL)
     bool ok = NEW(job, jobs) && NEW(menu, jobs) && NEW(begin, jobs) && NEW(current, jobs) &&
               NEW(weight, jobs) && NEW(row, options) && NEW(item, options) &&
-              NEW(penalty, options) && NEW(loss, rows) && NEW(demand, rows * (size_t)a->n_res);
+              NEW(penalty, options) && NEW(kept, rows) && NEW(loss, rows) &&
+              NEW(demand, rows * n_res) && NEW(n_kept, menus) && NEW(least_of, menus * n_res);
 #undef NEW
     return ok;
 }
 
-/* The rows of a menu, made when first met; its first one. Adds its least footprint. */
+/* The rows of a menu, made when first met; its first one. */
 static int32_t rows_of(struct priced *q, int32_t menu)
 {
     struct pass *a = q->a;
     const struct menu *m = pass_menu(a, menu);
-    int32_t *at = &a->s->row_of_menu[menu];
+    size_t n_res = (size_t)a->n_res;
+    double *least = q->least_of + (size_t)menu * n_res;
+    int32_t *at = &a->s->row_of_menu[menu], *n_kept = &q->n_kept[menu];
     if (*at >= 0)
         return *at;
     *at = q->p.n_rows;
+    for (size_t r = 0; r < n_res; r++)
+        least[r] = INFINITY;
     for (int32_t o = 0; o < m->n_options; o++) {
         double one[CHOICE_RES_MAX];
         demand_of(a, pass_option(a, menu, o), one);
         for (int32_t w = 0; w < m->n_widths; w++, q->p.n_rows++) {
-            int32_t n = pass_width(a, menu, w)->n;
-            q->loss[q->p.n_rows] = 1 - pass_speed(a, menu, o, w) / m->speed_max;
-            for (int32_t r = 0; r < a->n_res; r++)
-                q->demand[(size_t)q->p.n_rows * (size_t)a->n_res + (size_t)r] = one[r] * n;
+            double speed = pass_speed(a, menu, o, w);
+            double *demand = q->demand + (size_t)q->p.n_rows * n_res;
+            bool kept = menu_keeps(m, speed);
+            q->loss[q->p.n_rows] = 1 - speed / m->speed_max;
+            if (kept)
+                q->kept[*at + (*n_kept)++] = q->p.n_rows - *at;
+            for (size_t r = 0; r < n_res; r++) {
+                demand[r] = one[r] * pass_width(a, menu, w)->n;
+                least[r] = kept && demand[r] < least[r] ? demand[r] : least[r];
+            }
         }
     }
     return *at;
 }
 
-/* The options of one job that keep its promise, and the one that it has. */
+/* One more option of the last job. */
+static void add_option(struct priced *q, int32_t first, int32_t item, double penalty)
+{
+    int32_t n = q->begin[q->p.n_jobs + 1]++;
+    q->row[n] = first + item;
+    q->item[n] = item;
+    q->penalty[n] = penalty;
+}
+
+/* The options of one job that keep its promise, and the one that it has, in their order. Adds its
+ * least footprint. */
 static void add_options(struct priced *q, int32_t menu, int32_t option, int32_t width)
 {
-    struct pass *a = q->a;
-    const struct menu *m = pass_menu(a, menu);
-    int32_t first = rows_of(q, menu), n = q->begin[q->p.n_jobs], j = q->p.n_jobs;
-    double least[CHOICE_RES_MAX];
+    const struct pass *a = q->a;
+    int32_t first = rows_of(q, menu), j = q->p.n_jobs, *end = &q->begin[j + 1];
+    int32_t now = option < 0 ? -1 : option * pass_menu(a, menu)->n_widths + width;
+    const int32_t *kept = q->kept + first, n_kept = q->n_kept[menu];
+    const double change = option < 0 ? 0 : a->config->gamma0;
+    const double *least = q->least_of + (size_t)menu * (size_t)a->n_res;
+    const double *mine = q->demand + (size_t)(first + (now < 0 ? 0 : now)) * (size_t)a->n_res;
+    int32_t k = 0;
+    *end = q->begin[j];
+    for (; k < n_kept && kept[k] < now; k++)
+        add_option(q, first, kept[k], change);
+    q->current[j] = now < 0 ? -1 : *end;
+    if (now >= 0)
+        add_option(q, first, now, 0);
+    for (k += k < n_kept && kept[k] == now; k < n_kept; k++)
+        add_option(q, first, kept[k], change);
     for (int32_t r = 0; r < a->n_res; r++)
-        least[r] = INFINITY;
-    q->current[j] = -1;
-    for (int32_t o = 0; o < m->n_options; o++)
-        for (int32_t w = 0; w < m->n_widths; w++) {
-            bool now = o == option && w == width;
-            if (!now && !menu_keeps(m, pass_speed(a, menu, o, w)))
-                continue;
-            int32_t row = first + o * m->n_widths + w;
-            if (now)
-                q->current[j] = n;
-            q->row[n] = row;
-            q->penalty[n] = option >= 0 && !now ? a->config->gamma0 : 0;
-            q->item[n++] = o * m->n_widths + w;
-            for (int32_t r = 0; r < a->n_res; r++)
-                least[r] = fmin(least[r], q->demand[(size_t)row * (size_t)a->n_res + (size_t)r]);
-        }
-    for (int32_t r = 0; r < a->n_res; r++)
-        *(option >= 0 ? &q->least[r] : &q->held[r]) += least[r];
-    q->begin[j + 1] = n;
+        *(option >= 0 ? &q->least[r] : &q->held[r]) +=
+            now >= 0 && mine[r] < least[r] ? mine[r] : least[r];
 }
 
 static void add_job(struct priced *q, int32_t job, int32_t menu, double omega, int32_t option,
@@ -172,11 +223,9 @@ static void add_job(struct priced *q, int32_t job, int32_t menu, double omega, i
 static void add_waiting(struct priced *q)
 {
     struct pass *a = q->a;
-    int64_t depth = pass_is(a, PDS_NO_PDS) ? 0 : a->config->queue_depth;
-    for (int32_t i = 0; i < a->s->n_waiting && i < depth; i++) {
-        int32_t job = a->s->queue[i].job, menu = -1;
-        for (int32_t k = 0; k < a->s->menus.n_kinds && menu < 0; k++)
-            menu = a->s->menus.of_job[(size_t)k * (size_t)a->s->n_jobs + (size_t)job];
+    int32_t n_waiting = n_priced(a);
+    for (int32_t i = 0; i < n_waiting; i++) {
+        int32_t job = a->s->queue[i].job, menu = first_menu(a, job);
         if (menu < 0)
             continue;
         add_job(q, job, menu, omega_of(a, a->s->left_s[job]), -1, -1);

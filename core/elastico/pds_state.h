@@ -36,6 +36,7 @@ struct pds_config {
  * too long come before all others, in order of arrival. */
 struct pds_waiting {
     double key;
+    int64_t milli; /* asked for */
     int32_t job, shape;
 };
 
@@ -49,7 +50,7 @@ struct pds {
     struct esp esp;
     struct arena by_menu; /* owns what has the size of menus: esp, blocked, row_of_menu */
     bool has_menus;
-    int32_t n_jobs, most_options; /* of a menu, at all widths */
+    int32_t n_jobs, n_rows; /* n_rows: of all menus, at all widths, and one to wait */
 
     /* (n_jobs) */
     int32_t *kind, *option, *width; /* of running jobs: kind of card, place in the menu */
@@ -68,6 +69,12 @@ struct pds {
     int32_t *card; /* (n_cards) 0, 1, 2, … */
     int32_t *row_of_menu;
     bool *takes_bandwidth; /* (workloads) of nodes, where these declare it; NULL: none do */
+    int64_t n_passes;
+    struct pds_beside {
+        int32_t other; /* option of menus.option */
+        int64_t pass;  /* of n_passes, in which it was asked about */
+        double s[2];   /* what the other suffers, and it itself */
+    } * beside;        /* (options of all menus) the last one that was asked about beside it */
     double price[CHOICE_RES_MAX], price_before[CHOICE_RES_MAX];
     struct arrivals arrivals;
     bool priced;  /* price_before means something */

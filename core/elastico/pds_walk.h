@@ -6,6 +6,8 @@
 
 /* A resident with a card that nobody else sits on. */
 struct host {
+    uint64_t alike; /* gangs last, then by menu and option */
+    double omega;
     int32_t resident, card;
 };
 /* Hosts that are alike but for what their speed is worth, the least first: the first is the best of

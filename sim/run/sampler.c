@@ -11,6 +11,7 @@ void sampler_init(struct sampler *s, int64_t first_us, int64_t last_us, int64_t 
     *s = (struct sampler){.origin_us = first_us,
                           .now_us = first_us,
                           .stretch_us = US_PER_S,
+                          .at_end_us = first_us + US_PER_S,
                           .held_lo_us = window ? lo_us : INT64_MIN,
                           .held_hi_us = window ? hi_us : INT64_MAX,
                           .done_lo_us = window ? lo_us : first_us,
@@ -25,6 +26,8 @@ static void double_stretch(struct sampler *s)
         memset(&s->sum[k][SAMPLER_STRETCHES / 2], 0, sizeof s->sum[k] / 2);
     }
     s->stretch_us *= 2;
+    s->at /= 2;
+    s->at_end_us = s->origin_us + (s->at + 1) * s->stretch_us;
 }
 
 static double overlap_us(int64_t from_us, int64_t to_us, int64_t lo_us, int64_t hi_us)
@@ -45,14 +48,16 @@ void sampler_advance(struct sampler *s, int64_t time_us, const struct cluster *c
     s->held_milli_us += (double)c->gpu_held_milli * held_us;
     s->held_mib_us += (double)c->gpu_mem_held_mib * held_us;
     s->sm_us += sm * held_us;
-    while ((time_us - s->origin_us - 1) / s->stretch_us >= SAMPLER_STRETCHES)
+    while (time_us - s->origin_us > s->stretch_us * SAMPLER_STRETCHES)
         double_stretch(s);
     while (from_us < time_us) {
-        int64_t i = (from_us - s->origin_us) / s->stretch_us;
-        int64_t end_us = s->origin_us + (i + 1) * s->stretch_us;
-        end_us = end_us < time_us ? end_us : time_us;
+        int64_t end_us = s->at_end_us < time_us ? s->at_end_us : time_us;
         for (int k = 0; k < SAMPLER_SERIES; k++)
-            s->sum[k][i] += value[k] * (double)(end_us - from_us);
+            s->sum[k][s->at] += value[k] * (double)(end_us - from_us);
+        if (end_us == s->at_end_us) {
+            s->at++;
+            s->at_end_us += s->stretch_us;
+        }
         from_us = end_us;
     }
 }

@@ -12,6 +12,8 @@ enum { SAMPLER_STRETCHES = 512, SAMPLER_SERIES = 4, DECIDE_BUCKETS = 512 };
 
 struct sampler {
     int64_t origin_us, now_us, stretch_us;
+    int64_t at, at_end_us; /* the stretch that now_us is in or begins, and its end: a division less
+                              for every event */
     double sum[SAMPLER_SERIES][SAMPLER_STRETCHES]; /* value x microseconds */
     int64_t held_lo_us, held_hi_us, done_lo_us, done_hi_us;
     double held_milli_us, held_mib_us, sm_us, done_milli_us;
