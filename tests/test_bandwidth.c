@@ -1,9 +1,7 @@
 /* NIC and storage as resources of nodes: by hand, and as laws. */
-#include "core/elastico/pds.h"
 #include "policies/registry.h"
-#include "tests/lab.h"
+#include "tests/catalog_world.h"
 #include "tests/leak.h"
-#include "tests/temp.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -20,42 +18,16 @@ TestSuite(bandwidth, .fini = abort_on_leak, .timeout = 120);
     "9000}]}]}"
 #define CARD "x40960MiB:a100-40g"
 
-struct world {
-    struct lab l;
-    struct temp_file catalog;
-    struct pds_config config;
-};
-
 static void open_world(struct world *w, bool storage, int32_t gbps, const char *jobs,
                        const char *nodes)
 {
-    w->catalog = temp_text(".json", storage ? CATALOG("storage_gbps") : CATALOG("nic_gbps"));
-    w->l = (struct lab){.catalog = w->catalog.path,
-                        .submitted = SUBMITTED_DEFAULT,
-                        .truth = TRUTH_NONE,
-                        .mps = 1,
-                        .rates = {.scale_exp = 0.9}};
-    param_defaults(&(struct param_group){"elastico", pds_params, &w->config});
-    w->config.cost = (struct transition_costs){0};
-    lab_jobs(&w->l, jobs);
-    lab_nodes(&w->l, nodes);
+    world_open(w, storage ? CATALOG("storage_gbps") : CATALOG("nic_gbps"), SUBMITTED_DEFAULT, jobs,
+               nodes);
     struct cluster *c = &w->l.cluster;
     for (int32_t node = 0; gbps > 0 && node < c->n_nodes; node++) {
         *(storage ? &c->node_storage_mbps[node] : &c->node_nic_mbps[node]) = 1000 * gbps;
         *(storage ? &c->storage_free_mbps[node] : &c->nic_free_mbps[node]) = 1000 * gbps;
     }
-}
-
-static void run_world(struct world *w, const char *policy)
-{
-    w->l.config = strcmp(policy, "elastico") == 0 ? &w->config : NULL;
-    lab_run(&w->l, policy);
-}
-
-static void close_world(struct world *w)
-{
-    lab_free(&w->l);
-    temp_remove(&w->catalog);
 }
 
 Test(bandwidth, two_jobs_that_one_node_has_no_bandwidth_for_wait_or_are_parted)
@@ -80,10 +52,10 @@ Test(bandwidth, two_jobs_that_one_node_has_no_bandwidth_for_wait_or_are_parted)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             struct world w;
             open_world(&w, storage == 1, rows[i].gbps, rows[i].jobs, rows[i].nodes);
-            run_world(&w, "fifo");
+            world_run(&w, "fifo");
             cr_assert_eq(lab_start_s(&w.l, "a"), 0);
             cr_assert_eq(lab_start_s(&w.l, "b"), rows[i].start_s, "row %zu", i);
-            close_world(&w);
+            world_close(&w);
         }
 }
 
@@ -95,19 +67,19 @@ Test(bandwidth, elastico_prices_it_and_chooses_what_fits)
     for (int storage = 0; storage < 2; storage++) {
         struct world w;
         open_world(&w, storage == 1, 12, jobs, "2" CARD);
-        run_world(&w, "elastico");
+        world_run(&w, "elastico");
         cr_assert_float_eq(lab_jct_s(&w.l, "a"), 1200, 1e-5);
         cr_assert_float_eq(lab_jct_s(&w.l, "b"), 1680, 1e-5);
         const struct epoch *e = &w.l.log.epoch[0].epoch;
         cr_assert_eq(e->n_prices, 6 + storage);
         cr_assert_gt(e->price[5 + storage], 0, "what two want and one can have");
         cr_assert_float_eq(e->score, 0.4, 1e-9);
-        close_world(&w);
+        world_close(&w);
         open_world(&w, storage == 1, 0, jobs, "2" CARD);
-        run_world(&w, "elastico");
+        world_run(&w, "elastico");
         cr_assert_float_eq(lab_jct_s(&w.l, "b"), 1200, 1e-5, "not declared: both at their fastest");
         cr_assert_eq(w.l.log.epoch[0].epoch.n_prices, 3);
-        close_world(&w);
+        world_close(&w);
     }
 }
 
@@ -124,9 +96,9 @@ Test(bandwidth, a_job_that_no_node_has_enough_for_is_rejected_unless_it_can_ask_
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world w;
         open_world(&w, false, rows[i].gbps, "a 0 100 1 1 x", "2" CARD);
-        run_world(&w, rows[i].policy);
+        world_run(&w, rows[i].policy);
         cr_assert_eq((enum job_status)w.l.jobs.status[0], rows[i].status, "row %zu", i);
-        close_world(&w);
+        world_close(&w);
     }
 }
 
@@ -150,10 +122,10 @@ Test(bandwidth, no_policy_overbooks_a_node)
         open_world(&w, trial % 2 == 1, 20, jobs, "4" CARD "+4" CARD "+2" CARD "+1" CARD);
         w.l.truth = TRUTH_CONTENTION;
         w.config.cost = (struct transition_costs){5, 15, 15, 45};
-        run_world(&w, policy[trial / 2]);
+        world_run(&w, policy[trial / 2]);
         for (int32_t j = 0; j < w.l.jobs.n_jobs; j++)
             cr_assert(w.l.jobs.status[j] == JOB_DONE, "%s: job %d", policy[trial / 2], j);
-        close_world(&w);
+        world_close(&w);
     }
     gsl_rng_free(rng);
 }

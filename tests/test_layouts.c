@@ -1,9 +1,7 @@
 /* Jobs with layouts through the engine: what is true of a gang that lies so, and what elastico
  * makes of it. Times are by hand. */
-#include "core/elastico/pds.h"
-#include "tests/lab.h"
+#include "tests/catalog_world.h"
 #include "tests/leak.h"
-#include "tests/temp.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -26,43 +24,16 @@ TestSuite(layouts, .fini = abort_on_leak, .timeout = 120);
         spans) ", " NETWORK("small", "", "10000", "5e9", act, "0.75e9", spans) "]}"
 #define CATALOG(initial, act) SPANNING(initial, act, "0")
 
-struct world {
-    struct lab l;
-    struct temp_file catalog;
-    struct pds_config config;
-};
-
 /* Links of 10 Gbit/s x .6 = .75 GB/s, a NIC of 1 Gbit/s x .9 = .1125 GB/s for each card of a node.
  */
 static void open_world(struct world *w, const char *catalog, enum submitted submitted,
                        const char *jobs, const char *nodes)
 {
-    w->catalog = temp_text(".json", catalog);
-    w->l = (struct lab){.catalog = w->catalog.path,
-                        .submitted = submitted,
-                        .truth = TRUTH_NONE,
-                        .mps = 1,
-                        .rates = {.scale_exp = 0.9}};
-    param_defaults(&(struct param_group){"elastico", pds_params, &w->config});
-    w->config.cost = (struct transition_costs){0};
-    lab_jobs(&w->l, jobs);
-    lab_nodes(&w->l, nodes);
+    world_open(w, catalog, submitted, jobs, nodes);
     for (int32_t node = 0; node < w->l.cluster.n_nodes; node++) {
         w->l.cluster.node_link_mbps[node] = 10000;
         w->l.cluster.node_nic_mbps[node] = w->l.cluster.node_gpu_milli[node];
     }
-}
-
-static void close_world(struct world *w)
-{
-    lab_free(&w->l);
-    temp_remove(&w->catalog);
-}
-
-static void run_world(struct world *w, const char *policy)
-{
-    w->l.config = strcmp(policy, "elastico") == 0 ? &w->config : NULL;
-    lab_run(&w->l, policy);
 }
 
 #define CARD "x40960MiB:a100-40g"
@@ -81,13 +52,13 @@ Test(layouts, elastico_takes_the_layout_that_is_faster_by_hand)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world w;
         open_world(&w, rows[i].catalog, SUBMITTED_DEFAULT, "a 0 1000 2 1 net", "2" CARD);
-        run_world(&w, "elastico");
+        world_run(&w, "elastico");
         cr_assert_float_eq(lab_jct_s(&w.l, "a"), rows[i].jct_s, 1e-5, "row %zu", i);
-        close_world(&w);
+        world_close(&w);
         open_world(&w, rows[i].catalog, SUBMITTED_DEFAULT, "a 0 1000 2 1 net", "2" CARD);
-        run_world(&w, "fifo");
+        world_run(&w, "fifo");
         cr_assert_float_eq(lab_jct_s(&w.l, "a"), 1000, 1e-5, "as submitted it takes its time");
-        close_world(&w);
+        world_close(&w);
     }
 }
 
@@ -115,10 +86,10 @@ Test(layouts, a_gang_over_several_nodes_is_as_slow_as_its_links)
                                   : CATALOG("\"pp\": 2", "7.5e6");
         snprintf(jobs, sizeof jobs, "a 0 5000 2 1\nb 5 1000 1 2 %s", rows[i].workload);
         open_world(&w, catalog, SUBMITTED_DEFAULT, jobs, "2" CARD "+1" CARD "+1" CARD);
-        run_world(&w, rows[i].policy);
+        world_run(&w, rows[i].policy);
         cr_assert_float_eq(lab_jct_s(&w.l, "b"), rows[i].jct_s, 1e-5, "row %zu: %g", i,
                            lab_jct_s(&w.l, "b"));
-        close_world(&w);
+        world_close(&w);
     }
 }
 
@@ -135,10 +106,10 @@ Test(layouts, a_tensor_group_spans_nodes_only_where_it_may)
         struct world w;
         open_world(&w, rows[i].catalog, SUBMITTED_DEFAULT, "a 0 5000 2 1\nb 5 1000 1 2 net",
                    "2" CARD "+1" CARD "+1" CARD);
-        run_world(&w, "elastico");
+        world_run(&w, "elastico");
         cr_assert_float_eq(lab_jct_s(&w.l, "b"), 1000 * rows[i].step_s / (16 * (0.5 + 16e-5)), 1e-5,
                            "row %zu: %g", i, lab_jct_s(&w.l, "b"));
-        close_world(&w);
+        world_close(&w);
     }
 }
 
@@ -150,10 +121,10 @@ Test(layouts, a_job_starts_narrower_in_a_layout_that_fits_and_grows)
     struct world w;
     open_world(&w, CATALOG("", "7.5e6"), SUBMITTED_PEAK, jobs, "6" CARD);
     w.config.min_rate_frac = 0.3;
-    run_world(&w, "elastico");
+    world_run(&w, "elastico");
     cr_assert_eq(lab_start_s(&w.l, "b"), 0);
     cr_assert_float_eq(lab_jct_s(&w.l, "b"), 500 + (1000 - 500 * 4.78 / 8.84), 1e-5);
-    close_world(&w);
+    world_close(&w);
 }
 
 Test(layouts, where_no_layout_fits_a_job_waits)
@@ -162,14 +133,14 @@ Test(layouts, where_no_layout_fits_a_job_waits)
     open_world(&w, CATALOG("", "7.5e6"), SUBMITTED_PEAK,
                "a 0 500 1 3\nb 0 1000 1 4 net 0 - 1 4\nc 0 10 1 4 net 0 - 1 4", "4" CARD);
     w.config.min_rate_frac = 0.3;
-    run_world(&w, "elastico");
+    world_run(&w, "elastico");
     cr_assert_geq(lab_start_s(&w.l, "b"), 500, "60,000 MiB on the one card that is free");
     cr_assert_eq(w.l.log.stalled, false);
-    close_world(&w);
+    world_close(&w);
     open_world(&w, CATALOG("", "7.5e6"), SUBMITTED_PEAK, "b 0 1000 1 2 net 0 - 1 2", "1" CARD);
-    run_world(&w, "elastico");
+    world_run(&w, "elastico");
     cr_assert_eq(w.l.jobs.status[0], JOB_REJECTED, "nor on any cluster of one");
-    close_world(&w);
+    world_close(&w);
 }
 
 /* A tensor group of two is not cut where single cards of two nodes are free beside a whole node. */
@@ -178,14 +149,14 @@ Test(layouts, tensor_groups_stay_on_their_nodes)
     struct world w;
     open_world(&w, CATALOG("\"tp\": 2", "7.5e5"), SUBMITTED_DEFAULT,
                "a 0 5000 1 1\nb 0 1000 1 4 net 0 - 4 4", "3" CARD "+3" CARD);
-    run_world(&w, "elastico");
+    world_run(&w, "elastico");
     /* On 2 + 2 of the 5 left, as dp = tp = 2: 8 (.5 + .016) + .15 / 2 / (2 / 2 x .1125) = 4.795
      * over both nodes; tp = pp = 2: 17 (.25 + .008 + 7.5e5 / .1125e9) = 4.4993. The reference has
      * nodes of 3, so two groups of two are on two nodes there too: 4.795. */
     cr_assert_float_eq(lab_jct_s(&w.l, "b"),
                        1000 * 17 * (0.258 + 1 / 150.0) / (8 * 0.516 + 2 / 3.0), 1e-5, "%g",
                        lab_jct_s(&w.l, "b"));
-    close_world(&w);
+    world_close(&w);
 }
 
 /* The same catalog with and without what layouts need. */
@@ -209,13 +180,13 @@ Test(layouts, on_one_card_nothing_changes)
                    SUBMITTED_PEAK, jobs, "2" CARD "+1" CARD);
         w.l.truth = plain.l.truth = TRUTH_CONTENTION;
         plain.config.without = w.config.without = PDS_NO_IAC;
-        run_world(&plain, policy[i]);
-        run_world(&w, policy[i]);
+        world_run(&plain, policy[i]);
+        world_run(&w, policy[i]);
         for (int32_t j = 0; j < 3; j++)
             cr_assert_eq(w.l.jobs.finish_us[j], plain.l.jobs.finish_us[j], "%s: job %d", policy[i],
                          j);
-        close_world(&w);
-        close_world(&plain);
+        world_close(&w);
+        world_close(&plain);
     }
 }
 
@@ -227,7 +198,7 @@ Test(layouts, jobs_are_bound_to_layouts_of_the_cards_they_ask_for)
                "two 0 10 2 1 net\nfour 0 10 2 2 net\nthree 0 10 1 3 small\npart 0 10 0.5 1 small\n"
                "mixed 0 10 1 1 small\nmixed 0 5 1 1 small",
                "4" CARD);
-    run_world(&w, "fifo");
+    world_run(&w, "fifo");
     const struct rst *r = &w.l.rst;
     cr_assert_str_eq(config_text(r->w, r->submitted[0], text), "bs=1 tp=1 pp=2");
     cr_assert_str_eq(config_text(r->w, r->submitted[1], text), "bs=1 tp=1 pp=2", "dp = 2");
@@ -236,7 +207,7 @@ Test(layouts, jobs_are_bound_to_layouts_of_the_cards_they_ask_for)
     cr_assert_eq(r->workload[3], -1, "a part of a card has no layout");
     cr_assert_eq(r->workload[4], -1, "nor have several tasks");
     cr_assert_eq(r->n_outside, 3);
-    close_world(&w);
+    world_close(&w);
 }
 
 /* Every invariant of the cluster is checked after every pass; and every job ends. */
@@ -261,12 +232,12 @@ Test(layouts, crowds_of_them_end_under_every_kind_of_policy)
                    "4" CARD "+4" CARD "+2" CARD "+1" CARD);
         w.l.truth = TRUTH_CONTENTION;
         w.config.cost = (struct transition_costs){5, 15, 15, 45};
-        run_world(&w, policy[trial % 4]);
+        world_run(&w, policy[trial % 4]);
         for (int32_t j = 0; j < w.l.jobs.n_jobs; j++)
             cr_assert(w.l.jobs.status[j] == JOB_DONE || w.l.jobs.status[j] == JOB_REJECTED,
                       "%s: job %d", policy[trial % 4], j);
         cr_assert(!w.l.log.stalled);
-        close_world(&w);
+        world_close(&w);
     }
     gsl_rng_free(rng);
 }
@@ -293,7 +264,7 @@ Test(layouts, a_job_makes_room_only_down_to_widths_that_have_layouts)
     struct world w;
     open_world(&w, CATALOG("", "7.5e6"), SUBMITTED_PEAK, jobs, "4" CARD);
     w.config.min_rate_frac = 0;
-    run_world(&w, "elastico");
+    world_run(&w, "elastico");
     int32_t b = w.l.jobs.task_begin[lab_job(&w.l, "b")], fewest = 4;
     for (size_t i = 0; i < w.l.log.n_spans; i++)
         if (w.l.log.span[i].task == b)
@@ -301,5 +272,5 @@ Test(layouts, a_job_makes_room_only_down_to_widths_that_have_layouts)
                          ? cards_during(&w.l.log, &w.l.log.span[i])
                          : fewest;
     cr_assert_eq(fewest, 2);
-    close_world(&w);
+    world_close(&w);
 }
