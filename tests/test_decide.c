@@ -225,7 +225,9 @@ Test(decide, every_pass_of_a_run_is_decided_the_same_from_its_state)
                     .set = SET_H200,
                     .mps = 1,
                     .rates = {.scale_exp = 0.9},
-                    .belief_options = {0.5, 1, 1 << 14}, /* wrong enough for pairs to part */
+                    .belief_options = {.error_frac = 0.5,
+                                       .seed = 1,
+                                       .n_slots = 1 << 14}, /* wrong enough for pairs to part */
                     .config = &config};
     cr_assert_eq(run_request_init(&spy.request, NULL), ST_OK);
     cr_assert_eq(run_set(&spy.request, "belief=oracle", NULL), ST_OK);
