@@ -90,7 +90,10 @@ void choice_rents(struct choice_set *s, const double *price)
 {
     double padded[CHOICE_RES_MAX] = {0};
     memcpy(padded, price, (size_t)s->p->n_res * sizeof *price);
-    if (memcmp(padded, s->rent_price, sizeof padded) == 0)
+    bool same = true;
+    for (int32_t r = 0; r < CHOICE_RES_MAX; r++)
+        same = same && padded[r] == s->rent_price[r];
+    if (same)
         return;
     memcpy(s->rent_price, padded, sizeof padded);
     const double *demand = s->demand;

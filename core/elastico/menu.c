@@ -202,6 +202,13 @@ static bool add_menu(struct builder *b, const struct menu_key *key, int32_t job)
     return true;
 }
 
+static bool same_key(const struct menu_key *x, const struct menu_key *y)
+{
+    return x->least == y->least && x->kind == y->kind && x->submitted == y->submitted &&
+           x->card == y->card && x->mem_mib == y->mem_mib && x->asked == y->asked &&
+           x->min == y->min && x->max == y->max && x->whole == y->whole;
+}
+
 static uint64_t hash_of(const struct menu_key *key)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -215,7 +222,7 @@ static uint64_t hash_of(const struct menu_key *key)
 static bool find_menu(struct builder *b, const struct menu_key *key, int32_t job, int32_t *out)
 {
     uint64_t at = hash_of(key) & (uint64_t)(b->n_slots - 1);
-    while (b->slot[at] >= 0 && memcmp(&b->key[b->slot[at]], key, sizeof *key) != 0)
+    while (b->slot[at] >= 0 && !same_key(&b->key[b->slot[at]], key))
         at = (at + 1) & (uint64_t)(b->n_slots - 1);
     if (b->slot[at] < 0) {
         if (!add_menu(b, key, job))
@@ -232,7 +239,7 @@ static bool add_job(struct builder *b, int32_t job)
     struct menus *m = b->m;
     bool catalog = m->rst->submitted[job] >= 0 && t->task_begin[job] + 1 == t->task_begin[job + 1];
     struct menu_key key;
-    memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
+    memset(&key, 0, sizeof key); /* padding too: keys are hashed as bytes */
     if (catalog) {
         key.least = isnan(t->min_rate_frac[job]) ? b->rules->min_rate_frac : t->min_rate_frac[job];
         key.submitted = !b->rules->reshape && b->rules->as_default ? rst_default(m->rst, job)

@@ -158,7 +158,7 @@ static enum status columns_new(struct pass *p, struct error *err)
 }
 
 /* The plan with the running jobs on it, and what the policy sees. */
-static enum status open(struct pass *p, const struct run_request *q, struct error *err)
+static enum status open_pass(struct pass *p, const struct run_request *q, struct error *err)
 {
     struct decision *d = p->d;
     struct place_rules rules;
@@ -231,7 +231,7 @@ enum status decide(const struct run_request *q, struct state *s, struct decision
     TRY(run_policy(q, &out->policy, err));
     if (!out->policy->resumes)
         return fail_resume(out->policy, err);
-    enum status status = open(&p, q, err);
+    enum status status = open_pass(&p, q, err);
     if (status == ST_OK)
         status = ask(&p, q, err);
     if (p.state != NULL && out->policy->fini != NULL)
