@@ -8,6 +8,7 @@
  * 99th percentile and the largest time of one call of decide over the first passes after the
  * cluster has filled up, in microseconds. Policies whose settings name files run with empty ones.
  */
+#include "bench/tools.h"
 #include "core/base/rng.h"
 #include "policies/registry.h"
 #include "sim/run/engine.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { N_PASSES = 400, N_WORKLOADS = 8, TABLES_MAX = 8 };
 static const int gpus[] = {64, 1000, 10000};
@@ -36,13 +36,6 @@ struct metered {
     _Alignas(max_align_t) char state[]; /* of the policy */
 };
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
 static enum status metered_init(void *state, const void *config, const struct view *v,
                                 const struct place_rules *rules, struct arena *arena,
                                 struct error *err)
@@ -57,9 +50,9 @@ static enum status metered_decide(void *state, const struct view *v, struct plan
                                   struct error *err)
 {
     struct metered *m = state;
-    double begin_us = now_us();
+    double begin_us = 1e6 * cpu_now_s();
     enum status status = m->meter->policy->decide(m->state, v, plan, err);
-    double us = now_us() - begin_us;
+    double us = 1e6 * cpu_now_s() - begin_us;
     if (v->now_us < 10 * US_PER_S)
         return status;
     if (*m->meter->n_passes < N_PASSES)
@@ -67,14 +60,6 @@ static enum status metered_decide(void *state, const struct view *v, struct plan
     else
         *m->meter->stop = 1;
     return status;
-}
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_decide: %s\n", err->text);
-    exit((int)status);
 }
 
 static int32_t workload_id(struct names *names, int i)

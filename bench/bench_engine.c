@@ -6,6 +6,7 @@
  * The replay keeps PENDING one-GPU jobs running on as many GPUs with a short queue behind them; an
  * event is an arrival or a completion. Reading the trace and storing the run are not in it. The
  * bare heap pops its first event and pushes it again at a later time, and does nothing else. */
+#include "bench/tools.h"
 #include "policies/registry.h"
 #include "sim/run/engine.h"
 #include "sim/run/eventq.h"
@@ -14,24 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const int pending[] = {100, 1000, 10000, 100000};
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_engine: %s\n", err->text);
-    exit((int)status);
-}
 
 static double heap_ns(int n, int n_events, gsl_rng *rng)
 {
@@ -44,13 +29,13 @@ static double heap_ns(int n, int n_events, gsl_rng *rng)
     static int64_t gap[GAPS];
     for (int i = 0; i < GAPS; i++)
         gap[i] = (int64_t)gsl_ran_exponential(rng, 1e9);
-    double begin_s = now_s();
+    double begin_s = cpu_now_s();
     for (int i = 0; i < n_events; i++) {
         struct event e = *eventq_first(&q);
         eventq_pop(&q);
         eventq_set(&q, e.owner, e.time_us + gap[i % GAPS], EV_FINISH);
     }
-    double ns = (now_s() - begin_s) * 1e9 / n_events;
+    double ns = (cpu_now_s() - begin_s) * 1e9 / n_events;
     eventq_free(&q);
     return ns;
 }
@@ -88,9 +73,9 @@ static double replay_ns(int n, int n_jobs, gsl_rng *rng)
                                  .jobs = &jobs,
                                  .cluster = &cluster,
                                  .rules = {.pool = -1, .share_max = 1}};
-    double begin_s = now_s();
+    double begin_s = cpu_now_s();
     must(engine_run(&setup, &log, &err), &err);
-    double ns = (now_s() - begin_s) * 1e9 / (double)log.n_events;
+    double ns = (cpu_now_s() - begin_s) * 1e9 / (double)log.n_events;
     run_log_free(&log);
     jobs_free(&jobs);
     cluster_free(&cluster);

@@ -10,13 +10,13 @@
  * the bound proves to be so: a replaced job may need more host memory, which no configuration
  * saves, than the one before. Without prices nothing is bounded but by 0, so the gap says nothing.
  */
+#include "bench/tools.h"
 #include "core/base/rng.h"
 #include "tests/esp_lab.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SEEDS_MAX = 1000, REPEATS = 5 };
 static const int n_jobs[] = {30, 200, 500, 1000, 10000};
@@ -25,13 +25,6 @@ struct figures {
     double ms[SEEDS_MAX], gap, iterations, n_repairs;
     int n_none, n_proven;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -55,12 +48,12 @@ static void take(struct figures *f, int seed, struct esp *e, const struct choice
     double least_s = 1e9, bound_price[CHOICE_RES_MAX];
     for (int i = 0; i < REPEATS; i++) {
         memcpy(bound_price, price, sizeof bound_price);
-        double begin_s = now_s();
+        double begin_s = cpu_now_s();
         if (config == NULL)
             esp_greedy(e, p, &result);
         else
             esp_solve(e, p, config, warm, bound_price, &result);
-        double s = now_s() - begin_s;
+        double s = cpu_now_s() - begin_s;
         least_s = s < least_s ? s : least_s;
     }
     f->ms[seed] = least_s * 1e3;

@@ -3,7 +3,7 @@
  * memory is.
  *
  *   bench_growth [JOBS ...]        default 10000 100000 1000000 */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 #include "sim/results/store.h"
 #include "sim/run/cluster_file.h"
 #include "traces/synth.h"
@@ -17,14 +17,6 @@
 #include <unistd.h>
 
 enum { GPUS = 1024 };
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_growth: %s\n", err->text);
-    exit((int)status);
-}
 
 static double cpu_s(void)
 {

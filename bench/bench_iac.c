@@ -5,6 +5,7 @@
  * Configurations are those of the embedded catalog; pairs of them are drawn at random. Uncached:
  * features, maps and networks for each, in batches; cached: pairs asked before. CPU time of one
  * core, the best of five runs. The paper states 80 us for one prediction. */
+#include "bench/tools.h"
 #include "core/base/rng.h"
 #include "core/elastico/belief.h"
 #include "core/elastico/catalog_file.h"
@@ -13,24 +14,8 @@
 #include <gsl/gsl_randist.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { N_RUNS = 5, N_KNOTS = 512 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_iac: %s\n", err->text);
-    exit((int)status);
-}
 
 static void *must_have(void *memory)
 {
@@ -71,9 +56,9 @@ static double time_uncached(struct iac_reader *reader, const struct iac_side *si
 {
     double best_s = 1e9;
     for (int run = 0; run < N_RUNS; run++) {
-        double begin_s = now_s();
+        double begin_s = cpu_now_s();
         iac_predict(reader, side, n, pair, s, NULL);
-        double took_s = now_s() - begin_s;
+        double took_s = cpu_now_s() - begin_s;
         best_s = took_s < best_s ? took_s : best_s;
     }
     return best_s;
@@ -85,10 +70,10 @@ static double time_maps(const struct iac_model *m, const struct iac_side *side, 
     static double x[IAC_BATCH * IAC_FEATURES_MAX];
     double best_s = 1e9;
     for (int run = 0; run < N_RUNS; run++) {
-        double begin_s = now_s();
+        double begin_s = cpu_now_s();
         for (int at = 0; at + IAC_BATCH <= n; at += IAC_BATCH)
             iac_map_rows(m, side, IAC_BATCH, pair + at, x);
-        double took_s = now_s() - begin_s;
+        double took_s = cpu_now_s() - begin_s;
         best_s = took_s < best_s ? took_s : best_s;
     }
     return best_s;
@@ -104,9 +89,9 @@ static double time_cached(struct iac_reader *reader, const struct iac_side *side
          &err);
     belief_ask(&b, side, n, pair, s);
     for (int run = 0; run < N_RUNS; run++) {
-        double begin_s = now_s();
+        double begin_s = cpu_now_s();
         belief_ask(&b, side, n, pair, s);
-        double took_s = now_s() - begin_s;
+        double took_s = cpu_now_s() - begin_s;
         best_s = took_s < best_s ? took_s : best_s;
     }
     belief_free(&b);

@@ -6,7 +6,7 @@
  * bare and under libcolosim-intercept.so: not measuring, counting, and counting with one launch of
  * 64 timed. Nanoseconds of CPU time a launch, one thread, the best of three. A launch of the real
  * driver takes some 2,000. */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 #include "calib/measure/ring.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * every simulated minute, which we do not, took 71 % of a FIFO run on five of its clusters (55.1 s
  * with it, 15.9 s without). So the ratio is no speed-up of scheduling. Ours keeps every stay of
  * every job on its GPUs, which the artifact does not. */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 #include "sim/results/store.h"
 #include "tests/shared.h"
 
@@ -37,14 +37,6 @@ static const struct {
      "lender=vcYVn",
      522, 12886.1301},
 };
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_lucid: %s\n", err->text);
-    exit((int)status);
-}
 
 static double cpu_s(void)
 {

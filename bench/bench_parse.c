@@ -5,33 +5,17 @@
  * Three steps, each with those before it: lines found and hashed, fields split, the whole import
  * into a closed job table with its names. MB are 10^6 decompressed bytes; CPU time of one core,
  * the best of three runs. The files are made first, in TMPDIR, and removed. */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 #include "traces/csv.h"
 #include "traces/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 enum { N_RUNS = 3 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_parse: %s\n", err->text);
-    exit((int)status);
-}
 
 /* One row with a job name as long as PAI's; returns its bytes. */
 static int make_row(char *row, size_t size, bool pai, int i)
@@ -110,9 +94,9 @@ static void time_file(const char *what, const char *path, double bytes, int n_ro
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         double best_s = 1e9;
         for (int run = 0; run < N_RUNS; run++) {
-            double begin_s = now_s();
+            double begin_s = cpu_now_s();
             steps[s].step(path, &err);
-            double took_s = now_s() - begin_s;
+            double took_s = cpu_now_s() - begin_s;
             best_s = took_s < best_s ? took_s : best_s;
         }
         printf("%-12s %-7s %8.3f s %8.0f MB/s %9.0f ns/row\n", what, steps[s].name, best_s,

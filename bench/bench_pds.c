@@ -8,7 +8,7 @@
  * happened. CPU time of one thread: prices (ESP), pairs (IAC) and the rest (PDS). The predictor is
  * the embedded one and a single network of it. The paper states 4.2 ms at 64 GPUs with 30
  * jobs, 13.7 ms at 512 with 200, and 15 ms for N = 500 jobs of K = 8 configurations. */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 #include "core/base/rng.h"
 #include "core/elastico/dense.h"
 #include "core/elastico/model_file.h"
@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PASSES_MAX = 10000, MEAN_S = 3600, N_PARTS = 4 };
@@ -49,21 +48,6 @@ struct timed {
     void *state;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(enum status status, const struct error *err)
-{
-    if (status == ST_OK)
-        return;
-    fprintf(stderr, "bench_pds: %s\n", err->text);
-    exit((int)status);
-}
-
 static enum status timed_init(void *state, const void *config, const struct view *v,
                               const struct place_rules *rules, struct arena *arena,
                               struct error *err)
@@ -82,10 +66,10 @@ static enum status timed_decide(void *state, const struct view *v, struct plan *
     struct timed *t = state;
     struct timing *to = t->timing;
     struct view view = *v;
-    view.clock = now_s;
-    double begin_s = now_s();
+    view.clock = cpu_now_s;
+    double begin_s = cpu_now_s();
     TRY(to->policy->decide(t->state, &view, p, err));
-    double took_s = now_s() - begin_s;
+    double took_s = cpu_now_s() - begin_s;
     const struct epoch *e = to->policy->epoch(t->state);
     if (e == NULL || to->stop)
         return ST_OK;

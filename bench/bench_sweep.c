@@ -5,7 +5,7 @@
  * With JOBS the points replay a synthetic trace of so many jobs, read once a sweep. Each line is
  * the best wall time of the tries, which take turns; the ratio is to one thread. Processors that
  * others use as well make it smaller: the last column, CPU over wall time, tells. */
-#include "bench/scratch.h"
+#include "bench/tools.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * and decided again, gives the plan of the simulation to the last byte. */
 #include "core/base/rng.h"
 #include "core/elastico/pds.h"
+#include "policies/registry.h"
 #include "sim/results/plan_json.h"
 #include "sim/run/decide.h"
 #include "tests/lab.h"
@@ -22,8 +23,8 @@ struct spy {
     int n_passes, n_starts, n_configs, n_resizes, n_shared;
 };
 struct spying {
+    struct pds pds; /* first: elastico's other functions see it alone */
     struct spy *spy;
-    struct pds pds;
 };
 
 static void write_text(FILE *to, const char *key, const struct names *names, int32_t id)
@@ -174,19 +175,17 @@ static enum status spy_decide(void *state, const struct view *v, struct plan *p,
     return status;
 }
 
-static void spy_fini(void *state) { pds_free(&((struct spying *)state)->pds); }
-
-static const struct policy spy_policy = {.name = "spy",
-                                         .state_size = sizeof(struct spying),
-                                         .own_clock = true,
-                                         .own_restart = true,
-                                         .pairs_jobs = true,
-                                         .elastic = true,
-                                         .reshapes = true,
-                                         .believes = true,
-                                         .init = spy_init,
-                                         .decide = spy_decide,
-                                         .fini = spy_fini};
+/* elastico, spied upon. */
+static struct policy spy_policy(void)
+{
+    struct policy policy = *policy_find("elastico");
+    policy.name = "spy";
+    policy.state_size = sizeof(struct spying);
+    policy.params = NULL; /* its config is a spy */
+    policy.init = spy_init;
+    policy.decide = spy_decide;
+    return policy;
+}
 
 /* n jobs of the catalog's workloads and of none: single cards, parts, gangs, elastic ones. */
 static void make_jobs(struct lab *l, gsl_rng *rng, int n)
@@ -235,7 +234,8 @@ Test(decide, every_pass_of_a_run_is_decided_the_same_from_its_state)
     param_defaults(&(struct param_group){"elastico", pds_params, &spy.pds});
     make_jobs(&l, rng, 250);
     lab_nodes(&l, "4x40960MiB:a100-40g+4x40960MiB:a100-40g");
-    lab_run_policy(&l, &spy_policy);
+    struct policy policy = spy_policy();
+    lab_run_policy(&l, &policy);
     cr_log_info("%d passes: %d starts, %d changes of configuration, %d of place or width, %d times "
                 "a shared card",
                 spy.n_passes, spy.n_starts, spy.n_configs, spy.n_resizes, spy.n_shared);
